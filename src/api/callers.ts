@@ -5,7 +5,6 @@ import { findProject } from "../config/projects.ts";
 import { userId, type Agent, type Permission, isLive } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
-import { isClaude } from "../providers/claude-code/sessions.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { digestOf } from "../agents/directory/token.ts";
 import { userWords } from "../os/accounts.ts";
@@ -67,10 +66,11 @@ export class Callers {
     private readonly tieline: Switch,
     userToken: string,
   ) {
-    const { directory, processes } = tieline;
+    const { directory, processes, providers } = tieline;
     const lineages = new Lineages(processes);
     this.known = {
       userToken,
+      sharesProcess: ({ provider }) => providers.of(provider).sharesProcess ?? false,
       withToken: (digest) => directory.withToken(digest),
       withSession: (sessionId) => directory.withSession(sessionId),
       async withDescendant(pid) {
@@ -127,17 +127,9 @@ export class Callers {
     const found =
       (token && withToken(digestOf(token))) ||
       (pid && (await withDescendant(pid))) ||
-      // A shared Codex daemon carries the pane of whoever started it.
-      (provider !== "codex" && tmuxSocket && pane && inPane(tmuxSocket, pane)) ||
+      (!this.tieline.providers.of(provider).sharesProcess && tmuxSocket && pane && inPane(tmuxSocket, pane)) ||
       null;
-    return found && !this.isInAnotherSession(found, sessionId) ? found : null;
-  }
-
-  /** A program that an agent starts inherits the agent's token, and may be of the same kind. */
-  private isInAnotherSession(agent: Agent, sessionId: string): boolean {
-    if (agent.provider === "codex") return this.tieline.codex.isElsewhere(agent, sessionId);
-    const session = isClaude(agent) ? this.tieline.claude.of(agent) : null;
-    return session !== null && session.sessionId !== sessionId;
+    return found && !this.tieline.connections.isOtherSession(found, sessionId) ? found : null;
   }
 
   /** The user's team by the directory of the call. Changes nothing. */

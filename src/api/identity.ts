@@ -7,6 +7,8 @@ import type { IdentityProof, Sender } from "../model/message.ts";
 
 /** What the ladder looks things up in. */
 export interface KnownAgents {
+  /** Whether one process may run the commands of several sessions of the agent's program. */
+  readonly sharesProcess: (agent: Agent) => boolean;
   withToken(digest: string): Agent | null;
   withSession(sessionId: string): Agent | null;
   /** The agent whose program is this process or one of its ancestors. */
@@ -50,10 +52,10 @@ async function byProcess({ pid }: Caller, known: KnownAgents): Promise<Identity 
   return agent && { agent, knownBy: "process" };
 }
 
-/** A Codex daemon carries the pane of whoever started it, so its pane proves nothing. */
+/** Where one process serves several sessions, the pane that its commands name proves nothing. */
 function byPane({ tmuxSocket, pane }: Caller, known: KnownAgents): Identity | null {
   const agent = tmuxSocket === undefined || pane === undefined ? null : known.inPane(tmuxSocket, pane);
-  return agent === null || agent.provider === "codex" ? null : { agent, knownBy: "pane" };
+  return agent === null || known.sharesProcess(agent) ? null : { agent, knownBy: "pane" };
 }
 
 /** The user's token lies in a file that their agents can read as well, so an agent must be told apart first. */

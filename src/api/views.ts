@@ -10,7 +10,7 @@ import type { Delivery, Transition } from "../model/delivery.ts";
 import type { TielineError } from "../model/errors.ts";
 import { isRequest, summarise, wakes, type Message, type Sender } from "../model/message.ts";
 import type { Receipt, History } from "../model/receipt.ts";
-import { approves, inWords, requestIn, responseKinds } from "../providers/claude-code/teams/teamProtocol.ts";
+import type { RequestProtocol } from "../providers/nativeTeams.ts";
 import type { Sent } from "../routing/router.ts";
 import type { Transport } from "../delivery/transports/port.ts";
 
@@ -20,11 +20,14 @@ export interface ViewParts {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly activities: Activities;
   readonly directory: Pick<Directory, "agent">;
+  readonly protocol: RequestProtocol;
 }
+
+type ProtocolParts = Pick<ViewParts, "protocol"> & { readonly mailbox: Pick<Mailbox, "log"> };
 
 export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
   const { id, tag, from, team, kind, when, thread, inReplyTo, expiresAt, acceptedAt } = message;
-  const words = inWords(message);
+  const words = parts.protocol.inWords(message);
   const summary = words === null ? message.summary : summarise(words);
   const views = deliveries.map((delivery) => deliveryView(delivery, message, parts));
   const to = addressee(message, deliveries);
@@ -120,8 +123,8 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
   const { state, reason } = deliveryView(delivery, message, parts);
   const answers = tagAnswered(message, parts);
   const request = openRequestIn(message, parts);
-  const text = inWords({ kind, body }) ?? body;
-  const answered = isRequest(kind) && request === null ? answerIn(message, parts.mailbox) : null;
+  const text = parts.protocol.inWords({ kind, body }) ?? body;
+  const answered = isRequest(kind) && request === null ? answerIn(message, parts) : null;
   return {
     id,
     tag,
@@ -148,18 +151,18 @@ const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailb
   inReplyTo && (mailbox.message(inReplyTo)?.tag ?? null);
 
 /** Words in reply to a request leave it open: its asker waits for a response of its own protocol. */
-export function openRequestIn(message: Message, { mailbox }: Pick<ViewParts, "mailbox">): InboxView["request"] {
-  const request = message.to === userName ? requestIn(message) : null;
-  return request && responseIn(message, mailbox) === null ? request : null;
+export function openRequestIn(message: Message, parts: ProtocolParts): InboxView["request"] {
+  const request = message.to === userName ? parts.protocol.requestIn(message) : null;
+  return request && responseIn(message, parts) === null ? request : null;
 }
 
-function answerIn(message: Message, mailbox: Pick<Mailbox, "log">): InboxView["answered"] {
-  const response = responseIn(message, mailbox);
-  return response && { approved: approves(response.message.body), tag: response.message.tag };
+function answerIn(message: Message, parts: ProtocolParts): InboxView["answered"] {
+  const response = responseIn(message, parts);
+  return response && { approved: parts.protocol.approves(response.message.body), tag: response.message.tag };
 }
 
-export function responseIn({ id, kind, thread }: Message, mailbox: Pick<Mailbox, "log">): Receipt | null {
-  const wanted = isRequest(kind) ? responseKinds[kind] : null;
+export function responseIn({ id, kind, thread }: Message, { mailbox, protocol }: ProtocolParts): Receipt | null {
+  const wanted = isRequest(kind) ? protocol.responseKinds[kind] : null;
   const later = mailbox.log({ thread, after: id, limit: Number.MAX_SAFE_INTEGER });
   return later.find(({ message }) => message.inReplyTo === id && message.kind === wanted) ?? null;
 }

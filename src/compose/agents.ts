@@ -55,6 +55,7 @@ export function agentsOf(parts: AgentsParts): Agents {
     home: mailbox.id,
     directory,
     mailbox,
+    router: { send: (...sent) => router.send(...sent) },
     endpoint: claudeInboxEndpoint,
     rootsOf: () => teams.claims.roots(),
     isDeclared: (team, name) => lookups.profile(team, name)?.origin === "project",
@@ -80,7 +81,8 @@ export function agentsOf(parts: AgentsParts): Agents {
     binDirectory: options.binDirectory,
     clock,
   });
-  const ways = routes(directory, lookups, () => trust.profiles(), emit);
+  const ways = routes(directory, lookups, () => trust.profiles(), emit, native);
+  const router = createRouter({ mailbox, guard: loopGuard(mailbox, config.guards, clock), emit, clock, ...ways });
   return {
     directory,
     agentOf: (id) => directory.agent(id),
@@ -91,7 +93,7 @@ export function agentsOf(parts: AgentsParts): Agents {
     native,
     lookups,
     ways,
-    router: createRouter({ mailbox, guard: loopGuard(mailbox, config.guards, clock), emit, clock, ...ways }),
+    router,
     reachable: (agent) => reachableNames(agent, lookups),
     profileOf,
     loggedProfileOf(agent) {

@@ -11,8 +11,9 @@ import type { Agents } from "./agents.ts";
 import type { Intake } from "./intake.ts";
 import type { Foundation } from "./options.ts";
 import type { Panes } from "./panes.ts";
-import { retryReasonOf, type Programs } from "./programs.ts";
+import { retryReasonOf } from "./retryReason.ts";
 import type { Storage } from "./storage.ts";
+import type { Connections } from "../providers/connections.ts";
 import { providers } from "./providers.ts";
 import { allTransports } from "./transports.ts";
 
@@ -28,30 +29,31 @@ export interface DeliveryParts
   extends
     Foundation,
     Pick<Storage, "mailbox">,
-    Pick<Agents, "directory" | "agentOf">,
+    Pick<Agents, "directory" | "agentOf" | "router">,
     Pick<Panes, "tmux">,
-    Pick<Intake, "workspaces" | "objects" | "replies"> {
-  readonly programs: Programs;
+    Pick<Intake, "workspaces" | "objects"> {
+  readonly connections: Connections;
   readonly hookPlace: HookPlace;
   /** Which refusal of a hook stopped a delivery. */
   readonly detailOf: (delivery: DeliveryId) => Promise<string | undefined>;
 }
 
 export function deliveryOf(parts: DeliveryParts): DeliveryArea {
-  const { options, config, clock, report, command, mailbox, directory, agentOf, tmux, programs, detailOf } = parts;
-  const { replies, objects, workspaces, hookPlace } = parts;
+  const { options, config, clock, report, command, mailbox, directory, agentOf, tmux, connections, detailOf } = parts;
+  const { objects, workspaces, hookPlace, router } = parts;
   const outages = new Outages({ mailbox, report });
   const transcriptWatcher: TranscriptWatcher = new TranscriptWatcher({
     ...{ mailbox, clock, report, agent: agentOf, detailOf },
-    transcript: (agent, since) => programs.transcripts.of(agent, since),
+    transcript: (agent, since) => connections.transcripts.of(agent, since),
     found(agent, sessionId) {
-      if (agent.provider === "codex" && directory.agent(agent.id)?.sessionId !== sessionId)
+      if (connections.transcripts.tellsSession(agent) && directory.agent(agent.id)?.sessionId !== sessionId)
         directory.update(agent.id, { sessionId });
     },
     model: outages,
   });
   const transports = allTransports({
-    ...{ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, command, clock },
+    ...{ config, root: options.root, tmux, connections, router, mailbox, directory },
+    ...{ objects, workspaces, hookPlace, command },
     proofOf: (agent, message) => transcriptWatcher.proofOf(agent, message),
   });
   const courier = createCourier({
@@ -60,7 +62,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
     retryMs: config.delivery.pollIntervalMs,
     remedyFor: (provider) => providers.hooksCommand(provider),
   });
-  const retrying = retryReasonOf(programs, tmux);
+  const retrying = retryReasonOf(connections, tmux);
   return {
     transports,
     courier,

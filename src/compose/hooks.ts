@@ -3,17 +3,14 @@ import { endpointBy } from "../model/agent.ts";
 import { hookEndpoint } from "../delivery/transports/hook/transport.ts";
 import type { HookChain } from "../intake/hooks/chain.ts";
 import { HookFlags } from "../intake/hooks/flags.ts";
-import { emitters } from "../intake/hooks/handlers/emitters.ts";
-import { nativeSend } from "../intake/hooks/handlers/nativeSend.ts";
 import { turnText } from "../intake/hooks/handlers/turnText.ts";
 import type { HookPlace } from "../intake/hooks/place.ts";
 import { standardHooks } from "../intake/hooks/standard.ts";
-import { isClaude } from "../providers/claude-code/sessions.ts";
+import type { Connections } from "../providers/connections.ts";
 import type { Agents } from "./agents.ts";
 import type { DeliveryArea } from "./delivery.ts";
 import type { Intake } from "./intake.ts";
 import type { Foundation } from "./options.ts";
-import type { Programs } from "./programs.ts";
 import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
@@ -30,17 +27,20 @@ export interface HooksParts
     Pick<Agents, "directory" | "agentOf" | "router" | "profileOf">,
     Pick<DeliveryArea, "courier">,
     Pick<Intake, "submissions"> {
-  readonly programs: Programs;
+  readonly connections: Connections;
   readonly place: HookPlace;
 }
 
 export function hooksOf(parts: HooksParts): Hooks {
   const { clock, report, command, mailbox, events, directory, agentOf, router, profileOf, courier } = parts;
-  const { submissions, programs, place } = parts;
+  const { submissions, connections, place } = parts;
+  const { transcripts } = connections;
+  const own = connections.all.flatMap((one) => one.hookHandlers?.({ router }) ?? []);
   const hooks = standardHooks({
     ...{ directory, mailbox, courier, report, clock },
-    joined(agent, { sessionId, transcriptPath }) {
-      if (transcriptPath !== null) programs.transcripts.learn(agent, sessionId, transcriptPath);
+    joined(agent, call) {
+      const { sessionId } = call;
+      transcripts.learn(agent, call);
       const known = endpointBy("hook", agent);
       if (known?.locator["sessionId"] === sessionId) return;
       directory.update(agent.id, {
@@ -48,20 +48,16 @@ export function hooksOf(parts: HooksParts): Hooks {
       });
       courier.wake(agent.id);
     },
-    observed(agent, state) {
-      if (isClaude(agent)) programs.claude.heard(agent, state);
-    },
+    observed: (agent, state) => connections.of(agent.provider).hookFired?.(agent, state),
     command,
-    hasReadRefusal: (agent, call, refused) => programs.transcripts.hasReadRefusal(agent, call, refused),
-    more: [
-      ...nativeSend({ router, knownNatively: (name, agent) => programs.claude.knows(name, agent) }),
-      turnText(
-        submissions,
-        (agent) => profileOf(agent)?.markers ?? false,
-        (agent, path) => programs.transcripts.lengthAt(agent, path),
-      ),
-      ...emitters(events.emit),
-    ],
+    hasReadRefusal: (agent, call, refused) => transcripts.hasReadRefusal(agent, call, refused),
+    own: { observers: own.flatMap(({ observers }) => observers), guards: own.flatMap(({ guards }) => guards) },
+    emit: events.emit,
+    turnText: turnText(
+      submissions,
+      (agent) => profileOf(agent)?.markers ?? false,
+      (agent, call) => transcripts.lengthOf(agent, call),
+    ),
   });
   const { urgency } = hooks;
   const isRefusing: typeof urgency.isRefusing = (id) => urgency.isRefusing(id);

@@ -1,10 +1,9 @@
 /**
- * The switch, put together from one file per area. Only this folder names concrete drivers: `programs.ts` those of
- * agent programs, `transports.ts` the transports.
+ * The switch, put together from one file per area. Only this folder names concrete drivers:
+ * `providers.ts` the agent programs, `transports.ts` the transports that belong to no program.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { AdoptParts } from "../agents/adopt/adopt.ts";
 import type { Directory } from "../agents/directory/directory.ts";
 import type { TmuxServers } from "../agents/layout/servers.ts";
 import type { Profiles } from "../agents/profiles/profiles.ts";
@@ -30,13 +29,13 @@ import type { Clock } from "../model/ids.ts";
 import type { Objects } from "../objects/objects.ts";
 import type { Processes } from "../os/processes.ts";
 import { SteadyClock } from "../os/steadyClock.ts";
-import { readRegistry, type RegisteredSession } from "../providers/claude-code/registry.ts";
-import type { NativeMembers } from "../providers/claude-code/teams/native/members.ts";
+import { claudeFolder } from "../providers/claude-code/folder.ts";
 import { serveNativeTeams } from "../providers/claude-code/teams/serve.ts";
+import { teamProtocol } from "../providers/claude-code/teams/teamProtocol.ts";
 import { followUpInboxes } from "../providers/claude-code/transports/inbox/followUp.ts";
 import { claudeInboxEndpoint } from "../providers/claude-code/transports/inbox/transport.ts";
-import { runningCodex } from "../providers/codex/running.ts";
-import { runningOpencode } from "../providers/opencode/running.ts";
+import { Connections } from "../providers/connections.ts";
+import type { NativeTeams, RequestProtocol } from "../providers/nativeTeams.ts";
 import type { Providers } from "../providers/providers.ts";
 import { tielineCommand } from "../providers/tielineCommand.ts";
 import type { Lookups } from "../routing/addresses/rules.ts";
@@ -48,7 +47,6 @@ import { hooksOf } from "./hooks.ts";
 import { intakeOf } from "./intake.ts";
 import type { ComposeOptions } from "./options.ts";
 import { panesOf } from "./panes.ts";
-import { agentPrograms, linksTo, type Programs } from "./programs.ts";
 import { providers } from "./providers.ts";
 import { startingOf } from "./starting.ts";
 import { openStorage } from "./storage.ts";
@@ -70,8 +68,7 @@ export interface Switch extends AsyncDisposable {
   readonly servers: TmuxServers;
   readonly processes: Processes;
   readonly providers: Providers;
-  /** The sessions that Claude Code has registered for the user. */
-  readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
+  readonly connections: Connections;
   readonly starter: AgentStarter;
   /** The user has trusted the project of a team: what waited for that goes on. */
   readonly trustChanged: (root: string) => void;
@@ -79,10 +76,8 @@ export interface Switch extends AsyncDisposable {
   readonly workspaces: Workspaces;
   readonly tmux: ProbingTransport;
   readonly statusMonitor: StatusMonitor;
-  readonly claude: Programs["claude"];
-  readonly codex: Programs["codex"];
-  readonly running: AdoptParts["running"];
-  readonly native: NativeMembers;
+  readonly native: NativeTeams;
+  readonly protocol: RequestProtocol;
   readonly transcriptWatcher: Pick<TranscriptWatcher, "canProve">;
   readonly hooks: HookChain;
   readonly hookPlace: HookPlace;
@@ -108,36 +103,41 @@ export function compose(options: ComposeOptions): Switch {
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
   const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline"), providers });
+  const claudeConfig = claudeFolder(env);
   const foundation = { options, config, clock, report, command };
 
   const storage = openStorage(foundation, steady);
   const { mailbox, documents, events, snapshots, backups, retention, indexing } = storage;
-  const programs = agentPrograms(env, clock, report);
+  const connections = new Connections(providers, { env, clock, report });
   const agents = agentsOf({
-    ...{ ...foundation, mailbox, documents, events, claudeConfig: programs.claudeConfig },
+    ...{ ...foundation, mailbox, documents, events, claudeConfig },
     wake: (agent) => courier.wake(agent),
   });
   const { directory, agentOf, projects, profiles, teams, trust, native, lookups, ways, router } = agents;
   const proofOf: TranscriptWatcher["proofOf"] = (agent, message) => transcriptWatcher.proofOf(agent, message);
-  const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: programs.said, proofOf });
+  const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: connections.said, proofOf });
   const { processes, servers, watches, tmux, statusMonitor, borders, viewers } = panes;
-  const { submissions, workspaces, objects, replies } = intakeOf({
-    ...{ ...foundation, mailbox, documents, events, agents, claude: programs.claude },
+  const { submissions, workspaces, objects } = intakeOf({
+    ...{ ...foundation, mailbox, documents, events, agents },
     getsNotices: (agent) => getsNotices(agent, (name) => transports.get(name)!),
   });
   const hookPlace = hookPlaceIn(options.root);
   const delivery = deliveryOf({
-    ...{ ...foundation, mailbox, directory, agentOf, tmux, workspaces, objects, replies, programs, hookPlace },
+    ...{ ...foundation, mailbox, directory, agentOf, tmux, workspaces, objects, connections, hookPlace, router },
     detailOf: (id) => hooks.urgency.stoppedBy(id),
   });
   const { courier, transports, retries, uncertain } = delivery;
   const transcriptWatcher: TranscriptWatcher = delivery.transcriptWatcher;
   const hooks = hooksOf({
     ...{ ...foundation, mailbox, events, directory, agentOf, router, profileOf: agents.profileOf },
-    ...{ courier, submissions, programs, place: hookPlace },
+    ...{ courier, submissions, connections, place: hookPlace },
   });
   const { flags } = hooks;
-  const links = linksTo(programs, { directory, mailbox, courier, events, report });
+  const linked = {
+    ...{ directory, mailbox, onEvent: events.onEvent, changed: courier.wake.bind(courier) },
+    reconsider: courier.reconsider.bind(courier),
+  };
+  const links = connections.all.flatMap((one) => one.links?.(linked) ?? []);
   const starting = startingOf({ ...foundation, mailbox, servers, processes, tmux, courier, agents, hookPlace });
   const { starter, spawner } = starting;
 
@@ -169,7 +169,7 @@ export function compose(options: ComposeOptions): Switch {
         endpoint: claudeInboxEndpoint,
         policy: config.delivery.policy,
         argv: (pid) => processes.argv(pid),
-        configDir: programs.claudeConfig,
+        configDir: claudeConfig,
         projectOf: teams.projectOf,
       }),
     ]);
@@ -182,9 +182,9 @@ export function compose(options: ComposeOptions): Switch {
   const open = new AsyncDisposableStack();
   for (const one of [events, mailbox, snapshots, nats, servers]) open.use(one);
   open.defer(() => watches.close());
-  for (const one of [programs, courier]) open.use(one);
+  for (const one of [connections, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
-  for (const one of [borders, statusMonitor, viewers, transcriptWatcher, retries, uncertain, replies]) open.use(one);
+  for (const one of [borders, statusMonitor, viewers, transcriptWatcher, retries, uncertain]) open.use(one);
   open.use(flags);
   for (const link of links) open.use(link);
   open.defer(async () => {
@@ -209,20 +209,15 @@ export function compose(options: ComposeOptions): Switch {
     servers,
     processes,
     providers,
-    claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
+    connections,
     starter,
     trustChanged,
     objects,
     workspaces,
     tmux,
     statusMonitor,
-    claude: programs.claude,
-    codex: programs.codex,
-    running: {
-      codex: (program) => runningCodex(program, report),
-      opencode: (program) => runningOpencode(program, report),
-    },
     native,
+    protocol: teamProtocol,
     transcriptWatcher,
     hooks: hooks.chain,
     hookPlace,

@@ -6,29 +6,24 @@ import { outputsOf } from "../intake/outputs.ts";
 import { Submissions } from "../intake/submissions.ts";
 import { Workspaces } from "../intake/workspaces.ts";
 import { Objects } from "../objects/objects.ts";
-import { ClaudeReplies } from "../providers/claude-code/replies.ts";
-import { isClaude } from "../providers/claude-code/sessions.ts";
 import type { Agents } from "./agents.ts";
 import type { Foundation } from "./options.ts";
-import type { Programs } from "./programs.ts";
 import type { Storage } from "./storage.ts";
 
 export interface Intake {
   readonly submissions: Submissions;
   readonly workspaces: Workspaces;
   readonly objects: Objects;
-  readonly replies: ClaudeReplies;
 }
 
 export interface IntakeParts extends Foundation, Pick<Storage, "mailbox" | "documents" | "events"> {
   readonly agents: Agents;
-  readonly claude: Programs["claude"];
   /** Whether an agent can be sent a notice about its own message. */
   readonly getsNotices: (agent: Agent) => boolean;
 }
 
 export function intakeOf(parts: IntakeParts): Intake {
-  const { options, clock, report, mailbox, documents, events, claude, getsNotices } = parts;
+  const { options, clock, report, mailbox, documents, events, getsNotices } = parts;
   const { directory, router, teams, trust, reachable, loggedProfileOf } = parts.agents;
   const submissions = new Submissions({
     mailbox,
@@ -56,10 +51,5 @@ export function intakeOf(parts: IntakeParts): Intake {
     trusted: (root) => trust.objectsOf(root),
     endpoint: objectEndpoint,
   });
-  const replies = new ClaudeReplies({
-    ...{ router, mailbox, report },
-    agentAt: (path) =>
-      directory.agents().find((agent) => isClaude(agent) && claude.of(agent)?.messagingSocketPath === path) ?? null,
-  });
-  return { submissions, workspaces, objects, replies };
+  return { submissions, workspaces, objects };
 }

@@ -10,10 +10,10 @@ import type { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
 import { tmuxTransport } from "../delivery/transports/tmux/transport.ts";
 import { PaneWatch } from "../delivery/transports/tmux/watch.ts";
 import { systemProcesses, type Processes } from "../os/processes.ts";
+import type { Connections } from "../providers/connections.ts";
 import { UserScreens } from "../providers/userScreens.ts";
 import type { Agents } from "./agents.ts";
 import type { Foundation } from "./options.ts";
-import type { Programs } from "./programs.ts";
 import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
@@ -29,7 +29,7 @@ export interface Panes {
 
 export interface PanesParts
   extends Foundation, Pick<Storage, "mailbox" | "events">, Pick<Agents, "directory" | "agentOf"> {
-  readonly said: Programs["said"];
+  readonly said: Connections["said"];
   readonly proofOf: TranscriptWatcher["proofOf"];
 }
 

@@ -1,9 +1,19 @@
-import type { Agent, Endpoint } from "../model/agent.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import type { AgentWatchesParts } from "../agents/status/agentWatches.ts";
+import type { ReportedState } from "../agents/status/reportedState.ts";
+import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
+import type { SessionRecord } from "../delivery/transports/sessionRecord.ts";
+import type { HookHandler } from "../intake/hooks/chain.ts";
+import type { Mailbox } from "../mailbox/port.ts";
+import type { Agent, AgentState, Endpoint } from "../model/agent.ts";
+import type { AgentId, Clock, DeliveryId } from "../model/ids.ts";
 import type { PermissionMode, Profile } from "../model/profile.ts";
 import type { HookDialect } from "./hooks/hookDialect.ts";
 import type { HookSettings } from "./hooks/hookInstaller.ts";
 import type { McpSettings } from "./mcpSettings.ts";
+import type { Router } from "../routing/router.ts";
 import type { TerminalTraits } from "./traits.ts";
+import type { TranscriptSource } from "./transcripts/port.ts";
 
 /**
  * Everything Tieline knows about one agent program. Each folder beside this file exports one; `compose/providers.ts`
@@ -33,6 +43,78 @@ export interface Provider extends Launching {
   readonly childVariables?: readonly string[];
   /** Its commands run in login shells, which reset PATH. */
   readonly usesLoginShells?: boolean;
+  /** One process may run the commands of several sessions, so the pane they name proves nothing. */
+  readonly sharesProcess?: boolean;
+  /** Connects to its running programs. A daemon does this once. */
+  connect?(parts: ConnectParts): ProviderConnection;
+}
+
+export interface ConnectParts {
+  readonly env: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly report: (context: string, fault: unknown) => void;
+}
+
+/** What a provider knows about its running programs. A part that it cannot tell is left out. */
+export interface ProviderConnection extends Partial<AsyncDisposable> {
+  /** What the agent's program reports of itself; null: nothing. */
+  said?(agent: Agent): ReportedState | null;
+  /** Calls back when the program may report something else. */
+  watch?(agent: Agent, changed: () => void): Disposable;
+  /** A hook of the agent's program fired, which shows this state. */
+  hookFired?(agent: Agent, state: AgentState): void;
+  /** Why the program retries its model; null: it does not, undefined: it does not say. */
+  retryReason?(agent: Agent): string | null | undefined;
+  readonly transcripts?: TranscriptSource;
+  /** The sessions that the program lists itself. */
+  registered?(): Promise<readonly RegisteredProgram[]>;
+  /** What can be found out about a program that Tieline did not start. */
+  running?(program: ProgramProcess): Promise<RunningProgram>;
+  /** Whether this session is surely not the agent's. */
+  isOtherSession?(agent: Agent, sessionId: string): boolean;
+  /** Hook handlers for tools of the program's own. */
+  hookHandlers?(parts: Pick<TransportSurroundings, "router">): ProviderHookHandlers;
+  transports?(parts: TransportSurroundings): readonly Transport[];
+  /** What keeps the directory true to what the programs report. */
+  links?(parts: LinkSurroundings): readonly (Disposable & { start(): void })[];
+}
+
+/** Observers run with the other observers, guards after the guard for urgent mail. */
+export interface ProviderHookHandlers {
+  readonly observers: readonly HookHandler[];
+  readonly guards: readonly HookHandler[];
+}
+
+/** A session in a program's own list. */
+export interface RegisteredProgram {
+  readonly provider: string;
+  readonly pid: number;
+  readonly sessionId: string;
+  readonly name?: string | undefined;
+  readonly alive: boolean;
+}
+
+export interface TransportSurroundings extends SessionRecord {
+  readonly home: string;
+  readonly router: Pick<Router, "send">;
+  readonly mailbox: Pick<Mailbox, "inbox" | "receipt" | "warn">;
+  readonly directory: Pick<Directory, "agents">;
+  /** The transport for the pane that the program runs in. */
+  readonly pane: ProbingTransport;
+  /** How an agent runs `tieline`. */
+  readonly command: (agent: Agent) => string;
+  /** Whether the agent's hooks call Tieline and wait for mail. */
+  readonly hooksReach: (agent: Agent) => boolean;
+}
+
+export interface LinkSurroundings {
+  readonly directory: Directory;
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn">;
+  readonly onEvent: AgentWatchesParts["onEvent"];
+  /** The program reported something new. */
+  readonly changed: (agent: AgentId) => void;
+  /** What was delivered without proof may be proved now, and so may these. */
+  readonly reconsider: (agent: AgentId, delivered?: readonly DeliveryId[]) => Promise<void>;
 }
 
 /** How a program is started, resumed, answered, interrupted and stopped. */

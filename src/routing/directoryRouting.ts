@@ -4,7 +4,7 @@ import type { Lookups } from "./addresses/rules.ts";
 import type { Directory } from "../agents/directory/directory.ts";
 import { userAgent } from "../agents/directory/roster.ts";
 import { agentOf } from "../agents/start/enlist.ts";
-import { isNativeOnly } from "../providers/claude-code/teams/native/shutdown.ts";
+import type { NativeTeams } from "../providers/nativeTeams.ts";
 import { userId, type Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Emit } from "../model/event.ts";
@@ -22,6 +22,7 @@ export function routes(
   lookups: Lookups,
   profilesToStart: ProfilesToStart,
   emit: Emit,
+  { isNativeOnly }: Pick<NativeTeams, "isNativeOnly">,
 ): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
   return {
     resolve(address, from, spawn = false) {
@@ -75,6 +76,11 @@ export function routes(
     },
   };
 
+  /** A member of a program's own team, named without a team, counts as one of the sender's: edges name it so, too. */
+  function asNamed(agent: Agent, address: string, { team }: Party): Agent {
+    return isNativeOnly(agent) && !address.includes(":") ? { ...agent, team } : agent;
+  }
+
   /** Mail makes an agent known that has only a profile yet; what that says must be trusted first. */
   function enlistable(agents: readonly Agent[], broadcast: boolean): { known: Agent[]; unknown: Refusal[] } {
     const profileToStart = profilesToStart();
@@ -102,12 +108,6 @@ function asToBeStarted(agent: Agent, profile: Profile | null): Agent {
   const { provider, role, may, workspace } = profile;
   return { ...agent, provider, role, may, workspace };
 }
-
-/**
- * A member of a Claude Code team that is named without its team counts as one of the sender's: edges name it so, too.
- */
-const asNamed = (agent: Agent, address: string, { team }: Party): Agent =>
-  isNativeOnly(agent) && !address.includes(":") ? { ...agent, team } : agent;
 
 /** The user speaks in the team that they call from. */
 export function partyOf(from: Sender, directory: Directory): Party {

@@ -78,6 +78,7 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
     lookups,
     () => trust.profiles(),
     () => undefined,
+    { isNativeOnly: () => false },
   );
   const router = createRouter({ mailbox, guard: () => ({ hops: 0, refused: [] }), emit: () => undefined, ...ways });
   const faults: string[] = [];

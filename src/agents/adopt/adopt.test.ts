@@ -21,7 +21,7 @@ describe("a program that has just been started", () => {
     const pane = await stage.tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "--", env);
     const command = (): Promise<string> =>
       stage.tmux.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
-    await until(async () => (await command()) !== "bash", "the script instead of tmux's shell");
+    await until(async () => (await command()) === "sh", "the script in place of tmux and its shell");
     const pause = async (ms: number): Promise<void> => {
       writeFileSync(go, "");
       await stage.tmux.tmux("send-keys", "-t", pane, "Enter");

@@ -2,8 +2,9 @@ import { checkAgentName, isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import type { Directory } from "../directory/directory.ts";
-import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
-import type { ProgramProcess, RunningProgram } from "../../providers/port.ts";
+import type { Connections } from "../../providers/connections.ts";
+import type { NativeTeams } from "../../providers/nativeTeams.ts";
+import type { RunningProgram } from "../../providers/port.ts";
 import type { Providers } from "../../providers/providers.ts";
 import { actingIn, actingWords, agentProgramBehind, type Acting } from "../../providers/acting.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
@@ -12,9 +13,6 @@ import { foreground, isSameProcess, type ProcessFacts, type Processes } from "..
 import type { TmuxServer } from "../../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../../os/shell.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
-import type { NativeMembers } from "../../providers/claude-code/teams/native/members.ts";
-import { agentIdIn } from "../../providers/claude-code/teams/native/presence.ts";
-import { isNativeOnly } from "../../providers/claude-code/teams/native/shutdown.ts";
 import { lookFor, type Patience } from "../start/patience.ts";
 import { claimWorkspace } from "../start/workspace.ts";
 
@@ -32,17 +30,14 @@ export interface AdoptParts extends Patience {
   readonly providers: Providers;
   readonly directory: Directory;
   readonly processes: Processes;
-  /** Claude Code's own list, which knows each session's id. */
-  readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
-  /** What running programs tell of themselves, by provider. */
-  readonly running: Readonly<Record<string, (program: ProgramProcess) => Promise<RunningProgram>>>;
-  /** Members of Claude Code teams, one of which the program may be. */
-  readonly native: Pick<NativeMembers, "runningAs">;
+  readonly connections: Pick<Connections, "registered" | "running">;
+  /** Members of teams that programs keep themselves, one of which the program may be. */
+  readonly native: Pick<NativeTeams, "runningAs" | "isNativeOnly">;
 }
 
 /** Makes a program that already runs in a pane reachable under a name. */
 export async function adopt(server: TmuxServer, adoption: Adoption, parts: AdoptParts): Promise<Agent> {
-  const { directory, processes, providers, claudeSessions } = parts;
+  const { directory, processes, providers, connections, native } = parts;
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
   const front = pane.dead ? undefined : await programIn(pane, parts);
@@ -70,7 +65,8 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const { name, team, role } = adoption;
   const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
   const sessionId =
-    (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
+    (await connections.registered()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ??
+    found?.sessionId;
   const change = {
     provider,
     endpoints,
@@ -79,12 +75,12 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
     ...(workspace && { workspace }),
   };
   const known = directory.roster.named(team, name);
-  const member = provider === "claude-code" ? parts.native.runningAs(agentIdIn(argv), sessionId ?? null) : null;
-  if (member !== null && isNativeOnly(member) && (known === null || known.id === member.id))
+  const member = native.runningAs({ provider, argv, sessionId: sessionId ?? null });
+  if (member !== null && native.isNativeOnly(member) && (known === null || known.id === member.id))
     return merge(member, { name, team, ...change }, directory);
   if (known === null) return directory.register({ name, team, ...change });
   if (isLive(known) && !isIn(known, pane, server.socketPath) && (await stillRuns(known, processes)))
-    throw nameIsLive(known);
+    throw nameIsLive(known, native.isNativeOnly(known));
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
 }
 
@@ -163,13 +159,14 @@ async function findOut(
   program: ProcessFacts,
   argv: readonly string[],
   { name, team }: Adoption,
-  { directory, processes, running }: AdoptParts,
+  { directory, processes, connections }: AdoptParts,
 ): Promise<RunningProgram | null> {
-  if (running[provider] === undefined) return null;
-  const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
-  const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
-  const pids = [program, ...(await groupBelow(program, processes))].map(({ pid }) => pid);
-  return running[provider]({ pids, argv, taken });
+  return connections.running(provider, async () => {
+    const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
+    const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
+    const pids = [program, ...(await groupBelow(program, processes))].map(({ pid }) => pid);
+    return { pids, argv, taken };
+  });
 }
 
 /** All that tells this agent in this pane from any other, now or later. */
@@ -336,13 +333,13 @@ const severalPanes = (session: string, panes: readonly PaneFacts[]): TielineErro
     operands: { session, candidates: panes.map(({ id }) => id) },
   });
 
-const nameIsLive = (agent: Agent): TielineError =>
+const nameIsLive = (agent: Agent, isNative: boolean): TielineError =>
   new TielineError(
     "CONFLICT",
     `the agent ${agent.team}:${agent.name} is running ` +
-      `elsewhere${isNativeOnly(agent) ? ", as a member of a Claude Code team" : ""}`,
+      `elsewhere${isNative ? ", as a member of a Claude Code team" : ""}`,
     {
-      remedy: isNativeOnly(agent)
+      remedy: isNative
         ? "choose another name"
         : `choose another name, or stop the other one first (tieline rm ${agent.name})`,
       operands: { agent: agent.name, team: agent.team },

@@ -1,7 +1,9 @@
-/** Agent programs that run already: on one tmux server and, for Claude Code's own list, in one home. */
+/** Agent programs that run already: on one tmux server and, for the lists that programs keep, in one home. */
 import type { Directory } from "../directory/directory.ts";
 import { isLive, isReservedName, namePattern, type Agent } from "../../model/agent.ts";
-import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
+import type { Connections } from "../../providers/connections.ts";
+import type { NativeTeams } from "../../providers/nativeTeams.ts";
+import type { RegisteredProgram } from "../../providers/port.ts";
 import type { Providers } from "../../providers/providers.ts";
 import { listPanes, type PaneFacts } from "../../tmux/pane.ts";
 import type { ProcessFacts, Processes } from "../../os/processes.ts";
@@ -9,8 +11,6 @@ import { sessionName } from "../../tmux/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { isBareShell } from "../../os/shell.ts";
 import { isIn, isTmux } from "./adopt.ts";
-import type { NativeMembers } from "../../providers/claude-code/teams/native/members.ts";
-import { agentIdIn } from "../../providers/claude-code/teams/native/presence.ts";
 
 export const evidences = ["process", "registry", "session name"] as const;
 export type Evidence = (typeof evidences)[number];
@@ -31,18 +31,18 @@ export interface DiscoverParts {
   readonly providers: Pick<Providers, "of" | "ofProgram">;
   readonly directory: Directory;
   readonly processes: Processes;
-  readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
-  readonly native: Pick<NativeMembers, "runningAs">;
+  readonly connections: Pick<Connections, "registered">;
+  readonly native: Pick<NativeTeams, "runningAs" | "nameIn">;
 }
 
 /** Everything in a pane that is an agent program by one sign or another, in the order of the panes. */
 export async function discover(
   server: TmuxServer,
   team: string,
-  { directory, processes, providers, claudeSessions, native }: DiscoverParts,
+  { directory, processes, providers, connections, native }: DiscoverParts,
 ): Promise<Found[]> {
   if (!(await server.alive())) return [];
-  const [panes, running, sessions] = await Promise.all([listPanes(server), processes.all(), claudeSessions()]);
+  const [panes, running, sessions] = await Promise.all([listPanes(server), processes.all(), connections.registered()]);
   const byPid = new Map(running.map((one) => [one.pid, one]));
   const byGroup = Map.groupBy(running, ({ processGroup }) => processGroup);
   const names = new FreeNames(directory, team);
@@ -56,11 +56,11 @@ export async function discover(
     const agent =
       directory.roster.byPane(pane.id).find((one) => isLive(one) && isIn(one, pane, server.socketPath)) ?? null;
     // What `adopt` makes one with the member that is known already keeps its name.
-    const member = agent ?? native.runningAs(signs.agentId, signs.registered?.sessionId ?? null);
+    const member = agent ?? native.runningAs({ ...signs, sessionId: signs.registered?.sessionId ?? null });
     const name =
       member?.name ??
       names.take(
-        signs.agentId?.split("@")[0],
+        native.nameIn(signs.argv),
         signs.registered?.name,
         nameInSession(pane.sessionName, team),
         providers.of(signs.provider).program,
@@ -82,7 +82,7 @@ export async function discover(
     pane: PaneFacts,
     program: ProcessFacts,
     group: readonly ProcessFacts[],
-    all: readonly RegisteredSession[],
+    all: readonly RegisteredProgram[],
   ) {
     const provider = await providerIn([program, ...group], processes, providers);
     const registered = all.find((session) => session.alive && group.some(({ pid }) => pid === session.pid));
@@ -94,10 +94,10 @@ export async function discover(
     );
     if (foundBy.length === 0) return null;
     return {
-      provider: registered ? "claude-code" : (provider ?? "generic"),
+      provider: registered?.provider ?? provider ?? "generic",
       registered,
       foundBy,
-      agentId: agentIdIn(argv),
+      argv,
     };
   }
 }

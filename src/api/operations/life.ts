@@ -7,7 +7,6 @@ import { discover } from "../../agents/adopt/discover.ts";
 import { kill, stop } from "../../agents/stop/end.ts";
 import { refreshStatus } from "../../agents/status/refreshStatus.ts";
 import { enlist } from "../../agents/start/enlist.ts";
-import { askToShutDown, isNativeOnly } from "../../providers/claude-code/teams/native/shutdown.ts";
 import type { Wishes } from "../../agents/start/launch.ts";
 import { sessionsOf } from "../../agents/layout/place.ts";
 import { choose, dialogOf, interrupt } from "../../agents/stop/steer.ts";
@@ -60,8 +59,9 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
     async stop({ agent: address }, { caller }) {
       const from = await callers.allow(caller, "kill");
-      const native = agentCalled(address, from, tieline);
-      if (isNativeOnly(native)) return view(await askToShutDown(native, from, tieline));
+      const { native } = tieline;
+      const agent = agentCalled(address, from, tieline);
+      if (native.isNativeOnly(agent)) return view(await native.askToShutDown(agent, from));
       return ended(await stop(known(address, from), tieline));
     },
 

@@ -1,18 +1,12 @@
 /** What agents ask the user to approve, and the answers. */
 import type { Switch } from "../../compose/index.ts";
 import { stop } from "../../agents/stop/end.ts";
-import { userId, userName, type Agent } from "../../model/agent.ts";
+import { userId, userName } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import { agentId, type MessageId } from "../../model/ids.ts";
+import type { MessageId } from "../../model/ids.ts";
 import type { Message, Sender } from "../../model/message.ts";
 import type { Receipt } from "../../model/receipt.ts";
-import {
-  fieldsOf,
-  responseTo,
-  sameResponse,
-  textOf,
-  type Response,
-} from "../../providers/claude-code/teams/teamProtocol.ts";
+import type { TeamResponse } from "../../providers/nativeTeams.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
@@ -22,7 +16,7 @@ import { openRequestIn, receiptView, responseIn } from "../views.ts";
 const lookBack = 1_000;
 
 export function requestOperations(tieline: Switch, callers: Callers): Pick<Operations, "requests" | "answerRequest"> {
-  const { mailbox, router, directory } = tieline;
+  const { mailbox, router, directory, protocol } = tieline;
   /** Requests that are being answered now: two answers at once must not both go out. */
   const busy = new Set<MessageId>();
 
@@ -40,7 +34,9 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
       const from = await callers.allow(caller, "answer");
       const request = messageCalled(tag, mailbox);
       const response =
-        request.to === userName ? responseTo(request, { approve, text: text?.trim() || null }, tieline.clock()) : null;
+        request.to === userName
+          ? protocol.responseTo(request, { approve, text: text?.trim() || null }, tieline.clock())
+          : null;
       if (response === null) throw asksNothing(request);
       if (busy.has(request.id)) throw beingAnswered(request);
       busy.add(request.id);
@@ -55,16 +51,21 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
   };
 
   /** Answers once; the same answer again is the one that was given. */
-  function earlierAnswer(request: Message, response: Response): Receipt | null {
-    const given = responseIn(request, mailbox);
-    if (given === null || sameResponse(given.message.body, response.body)) return given;
+  function earlierAnswer(request: Message, response: TeamResponse): Receipt | null {
+    const given = responseIn(request, tieline);
+    if (given === null || protocol.sameResponse(given.message.body, response.body)) return given;
     throw new TielineError("CONFLICT", `${request.tag} was answered already, by ${given.message.from.name}`, {
       remedy: `see \`tieline show ${given.message.tag}\`; a request is answered once`,
       operands: { tag: request.tag, answer: given.message.tag },
     });
   }
 
-  async function answer(request: Message, { kind, body }: Response, from: Sender, approve: boolean): Promise<Receipt> {
+  async function answer(
+    request: Message,
+    { kind, body }: TeamResponse,
+    from: Sender,
+    approve: boolean,
+  ): Promise<Receipt> {
     if (request.kind === "shutdown_request" && approve) await shutDown(request);
     return (
       await router.send(
@@ -76,7 +77,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
   }
 
   /** What follows an answer, also when it was given just before a crash. */
-  async function conclude(request: Message, { unsaid }: Response, from: Sender): Promise<void> {
+  async function conclude(request: Message, { unsaid }: TeamResponse, from: Sender): Promise<void> {
     // Somebody else may have answered for the user, whom it need not wait for any more.
     const own = mailbox
       .receipt(request.id)
@@ -92,14 +93,11 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 
   /** A lead wants one of our agents to end: it ends before the lead is told so. */
   async function shutDown(request: Message): Promise<void> {
-    const agent = askedToEnd(request);
-    if (agent === null) return;
+    const id = protocol.agentToEnd(request);
+    const agent = id && directory.agent(id);
+    if (!agent) return;
     await stop(agent, tieline);
     directory.update(agent.id, { shutDown: true });
-  }
-
-  function askedToEnd({ body }: Message): Agent | null {
-    return directory.agent(agentId(textOf(fieldsOf(body) ?? {}, "agent") ?? ""));
   }
 }
 

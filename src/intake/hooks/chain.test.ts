@@ -9,39 +9,31 @@ const agent = anAgent({ name: "ana" });
 const faults: string[] = [];
 const report = (context: string) => void faults.push(context);
 
-function handler(
-  name: string,
-  priority: number,
-  kind: HandlerKind,
-  handle: () => Promise<Answer | undefined>,
-): HookHandler {
-  return { name, events: ["PreToolUse"], priority, kind, handle };
+function handler(name: string, kind: HandlerKind, handle: () => Promise<Answer | undefined>): HookHandler {
+  return { name, events: ["PreToolUse"], kind, handle };
 }
 const silent = async (): Promise<undefined> => undefined;
 const broken = async (): Promise<undefined> => {
   throw new Error("out of order");
 };
 
-test("handlers are asked by priority, and only for their events", async () => {
+test("asks handlers in the order of the array, and only for their events", async () => {
   const asked: string[] = [];
-  const noting = (name: string, priority: number) =>
-    handler(name, priority, "observer", async () => {
+  const noting = (name: string) =>
+    handler(name, "observer", async () => {
       asked.push(name);
       return undefined;
     });
-  const chain = createHookChain(
-    [noting("last", 9), noting("first", 1), { ...noting("never", 2), events: ["Stop"] }],
-    report,
-  );
+  const chain = createHookChain([noting("first"), { ...noting("never"), events: ["Stop"] }, noting("last")], report);
   expect(await chain.run(hookCall(), agent)).toMatchObject({ refusal: null, context: null });
   expect(asked).toEqual(["first", "last"]);
 });
 
 test("an observer and a speaker fail open, a guard fails closed, and each fault is reported", async () => {
   faults.length = 0;
-  const open = createHookChain([handler("eye", 1, "observer", broken), handler("voice", 2, "speaker", broken)], report);
+  const open = createHookChain([handler("eye", "observer", broken), handler("voice", "speaker", broken)], report);
   expect((await open.run(hookCall(), agent)).refusal).toBeNull();
-  const closed = createHookChain([handler("gate", 1, "guard", broken)], report);
+  const closed = createHookChain([handler("gate", "guard", broken)], report);
   expect((await closed.run(hookCall(), agent)).refusal).toContain("out of order");
   expect(faults).toEqual([
     "hook handler eye, PreToolUse",
@@ -50,7 +42,7 @@ test("an observer and a speaker fail open, a guard fails closed, and each fault 
   ]);
 });
 
-test("after a refusal nobody else is asked, and what was to be said before it counts as lost", async () => {
+test("asks no handler after a refusal, and drops what earlier ones had to say", async () => {
   const fates: string[] = [];
   const fate = (name: string) => ({
     written: async () => void fates.push(`${name} written`),
@@ -58,9 +50,9 @@ test("after a refusal nobody else is asked, and what was to be said before it co
   });
   const chain = createHookChain(
     [
-      handler("speaks", 1, "speaker", async () => ({ context: "some news", ...fate("news") })),
-      handler("refuses", 2, "guard", async () => ({ refusal: "stop", ...fate("stop") })),
-      handler("late", 3, "speaker", async () => ({ context: "more", ...fate("more") })),
+      handler("speaks", "speaker", async () => ({ context: "some news", ...fate("news") })),
+      handler("refuses", "guard", async () => ({ refusal: "stop", ...fate("stop") })),
+      handler("late", "speaker", async () => ({ context: "more", ...fate("more") })),
     ],
     report,
   );
@@ -70,10 +62,10 @@ test("after a refusal nobody else is asked, and what was to be said before it co
   expect(fates.toSorted()).toEqual(["news lost", "stop written"]);
 });
 
-test("a call that nobody waits for reaches the observers only", async () => {
+test("a call whose program does not wait reaches the observers only", async () => {
   const asked: string[] = [];
   const noting = (kind: HandlerKind) =>
-    handler(kind, 1, kind, async () => {
+    handler(kind, kind, async () => {
       asked.push(kind);
       return undefined;
     });

@@ -1,13 +1,13 @@
 /**
- * Every hook call goes through one chain of handlers. Handlers are data with a function: which events they want, in
- * which order they are asked, and what it means when they fail.
+ * Every hook call goes through one chain of handlers. A handler says which events it wants and what its failure means;
+ * `standard.ts` lists all of them in order.
  */
 import type { Agent } from "../../model/agent.ts";
 import type { HookCall } from "./call.ts";
 
 /**
- * - observer: looks on, and has no answer. When it fails, the agent goes on.
- * - speaker: has text for the model. When it fails, the text is not said, and the agent goes on.
+ * - observer: has no answer. When it fails, the agent continues.
+ * - speaker: has text for the model. When it fails, the text is not said, and the agent continues.
  * - guard: can refuse. When it fails, it refuses.
  */
 export type HandlerKind = "observer" | "speaker" | "guard";
@@ -15,8 +15,6 @@ export type HandlerKind = "observer" | "speaker" | "guard";
 export interface HookHandler {
   readonly name: string;
   readonly events: readonly string[];
-  /** Lower is asked first. */
-  readonly priority: number;
   /** What it may do; it also says what its failure means. */
   readonly kind: HandlerKind;
   /** Undefined: nothing to say. */
@@ -49,9 +47,9 @@ export interface HookChain {
   observe(call: HookCall, agent: Agent): Promise<void>;
 }
 
+/** Asks the handlers in the order of the array. */
 export function createHookChain(handlers: readonly HookHandler[], report: Report): HookChain {
-  const inOrder = handlers.toSorted((a, b) => a.priority - b.priority);
-  const interested = (event: string): HookHandler[] => inOrder.filter(({ events }) => events.includes(event));
+  const interested = (event: string): HookHandler[] => handlers.filter(({ events }) => events.includes(event));
 
   return {
     async run(call, agent) {
@@ -60,7 +58,7 @@ export function createHookChain(handlers: readonly HookHandler[], report: Report
         const answer = await ask(handler, call, agent, report);
         if (answer === undefined) continue;
         answers.push(answer);
-        // What was refused does not happen, so nobody else need be asked about it.
+        // A refused call does not happen, so no later handler is asked about it.
         if (answer.refusal !== undefined) break;
       }
       return verdictOf(answers);

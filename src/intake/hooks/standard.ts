@@ -1,13 +1,16 @@
-/** The hook chain as Tieline ships it: every handler, in one list. */
+/** The hook handlers of Tieline, in the order in which they are asked. */
 import type { Courier } from "../../delivery/courier.ts";
 import type { Directory } from "../../agents/directory/directory.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { envelope, type Envelope } from "../../model/envelope.ts";
+import type { Emit } from "../../model/event.ts";
 import type { Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
+import type { ProviderHookHandlers } from "../../providers/port.ts";
 import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
+import { emitters } from "./handlers/emitters.ts";
 import { mailAtBoundaries, type HookText } from "./handlers/mail.ts";
 import { sessionObserver, stateObserver, submissionObserver } from "./handlers/observers.ts";
 import { urgency, type Refused, type Urgency } from "./handlers/urgency.ts";
@@ -26,8 +29,11 @@ export interface StandardHookParts {
   readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   /** By which word an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
-  /** Handlers of a provider's own. */
-  readonly more?: readonly HookHandler[];
+  /** Handlers for tools of the programs' own. */
+  readonly own: ProviderHookHandlers;
+  readonly emit: Emit;
+  /** Reads text markers in the last message of a turn. */
+  readonly turnText: HookHandler;
   readonly report: Report;
   readonly clock?: Clock;
 }
@@ -35,7 +41,6 @@ export interface StandardHookParts {
 export interface StandardHooks {
   readonly chain: HookChain;
   readonly urgency: Urgency;
-  readonly handlers: readonly HookHandler[];
 }
 
 export const textOf = (
@@ -56,7 +61,7 @@ const asContext =
   };
 
 export function standardHooks(parts: StandardHookParts): StandardHooks {
-  const { directory, mailbox, courier, joined, observed, hasReadRefusal, command, more = [], report, clock } = parts;
+  const { directory, mailbox, courier, joined, observed, hasReadRefusal, command, own, report, clock } = parts;
   const text: HookText = (message, call, agent, limit) => textOf(message, call, limit, command?.(agent));
   const urgent = urgency({
     courier,
@@ -69,9 +74,14 @@ export function standardHooks(parts: StandardHookParts): StandardHooks {
     sessionObserver(directory, joined),
     stateObserver(observed),
     submissionObserver(mailbox),
-    ...urgent.handlers,
+    ...own.observers,
+    ...urgent.observers,
+    // A call that a guard refuses reaches none of the handlers below it.
+    urgent.guard,
+    ...own.guards,
+    ...emitters(parts.emit),
+    parts.turnText,
     mailAtBoundaries({ courier, text: asContext(text) }),
-    ...more,
   ];
-  return { chain: createHookChain(handlers, report), urgency: urgent, handlers };
+  return { chain: createHookChain(handlers, report), urgency: urgent };
 }

@@ -3,6 +3,7 @@ import { homeIn } from "../folders.ts";
 import headlessScreen from "../headlessScreen.json";
 import { jsonText } from "../mcpSettings.ts";
 import type { Provider } from "../port.ts";
+import { connect } from "./connection.ts";
 import { headlessLaunching } from "./headless.ts";
 import { settingsWithHooks } from "./install.ts";
 import { launching } from "./launch.ts";
@@ -46,5 +47,6 @@ export const claudeCode: Provider = {
     entry: (command) => ({ type: "stdio", command, args: ["mcp"] }),
   },
   headless: claudeHeadless,
+  connect,
   transportsInPane: ["claude-socket", "hook"],
 };

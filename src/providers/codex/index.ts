@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { tomlText } from "../mcpSettings.ts";
 import type { Provider } from "../port.ts";
+import { connect } from "./connection.ts";
 import { codexFolder } from "./folder.ts";
 import { codexDialect } from "./hooks.ts";
 import { settingsWithHooks } from "./install.ts";
@@ -37,4 +38,7 @@ export const codex: Provider = {
     "CODEX_SANDBOX_NETWORK_DISABLED",
   ],
   usesLoginShells: true,
+  // A Codex daemon carries the pane in which it was started.
+  sharesProcess: true,
+  connect,
 };

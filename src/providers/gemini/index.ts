@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { jsonText } from "../mcpSettings.ts";
 import type { Provider } from "../port.ts";
+import { connect } from "./connection.ts";
 import { geminiFolder } from "./folder.ts";
 import { geminiDialect } from "./hooks.ts";
 import { settingsWithHooks } from "./install.ts";
@@ -23,4 +24,5 @@ export const gemini: Provider = {
     entry: (command) => ({ command, args: ["mcp"], timeout: 620_000 }),
   },
   childVariables: ["GEMINI_CLI"],
+  connect,
 };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { inHome } from "../folders.ts";
 import { jsonText } from "../mcpSettings.ts";
 import type { Provider } from "../port.ts";
+import { connect } from "./connection.ts";
 import { launching } from "./launch.ts";
 import screen from "./screen.json";
 
@@ -19,6 +20,7 @@ export const opencode: Provider = {
     entry: (command) => ({ type: "local", command: [command, "mcp"], enabled: true }),
   },
   childVariables: ["OPENCODE"],
+  connect,
 };
 
 /** It reads both files; the one with comments is edited where it exists. */

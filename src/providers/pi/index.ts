@@ -1,4 +1,5 @@
 import type { Provider } from "../port.ts";
+import { connect } from "./connection.ts";
 import { launching } from "./launch.ts";
 import screen from "./screen.json";
 
@@ -10,4 +11,5 @@ export const pi: Provider = {
   packages: ["pi-coding-agent"],
   screen,
   terminal: { expandsTabs: true },
+  connect,
 };

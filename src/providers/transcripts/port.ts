@@ -1,4 +1,5 @@
 /** What an agent program writes down about its conversation, as far as it tells what became of a message. */
+import type { Agent } from "../../model/agent.ts";
 
 export interface Transcript {
   /** The conversation that the agent is in; null: not known yet. */
@@ -12,6 +13,29 @@ export interface Transcript {
   readonly below: readonly string[];
   /** Reads the lines of one file in their order, from anywhere in it. */
   reader(): LineReader;
+}
+
+/** Where one program writes down its conversations. */
+export interface TranscriptSource {
+  /** As far as it was written to since then; null: none is known. */
+  of(agent: Agent, since: number): Transcript | null;
+  /** The directories that the agent's transcripts must be in. */
+  foldersOf(agent: Agent): readonly string[];
+  /** A hook named the file of a session, perhaps before the file exists. */
+  learn(agent: Agent, sessionId: string, path: string): void;
+  /** Whether the model has been asked again since a call was refused; left out: the program says so itself. */
+  hasReadRefusal?(agent: Agent, refused: RefusedCall): Promise<boolean>;
+  /** The transcript with a message in it tells which session the agent is in. */
+  readonly tellsSession?: boolean;
+}
+
+export interface RefusedCall {
+  readonly path: string;
+  /** The call that asks now, and the first that was refused. */
+  readonly call: string;
+  readonly firstCall: string;
+  /** What the model was told. */
+  readonly words: string;
 }
 
 export interface TranscriptFile {

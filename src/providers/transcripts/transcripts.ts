@@ -1,90 +1,58 @@
-/** Where programs write down what their models are given, and which line of it proves what. */
+/** Where programs write down what their models are given. */
 import type { Agent } from "../../model/agent.ts";
 import { openUntrusted } from "../../os/untrustedFile.ts";
-import type { LineReader, Transcript } from "./port.ts";
-import { isClaude, type ClaudeSessions } from "../claude-code/sessions.ts";
-import { claudeLines } from "../claude-code/transcript.ts";
-import * as rollout from "../codex/rollout.ts";
-import type { CodexThreads } from "../codex/threads.ts";
-import * as gemini from "../gemini/transcript.ts";
-import type { GeminiTranscripts } from "../gemini/transcript.ts";
+import type { Transcript, TranscriptSource } from "./port.ts";
 
-/** A call that was refused, and what its model was told. */
+/** A refused call, and what its model was told. */
 interface Refused {
   readonly firstCall: string;
   readonly words: string;
 }
 
-interface RefusingCall {
+/** The part of a hook call that names a transcript. */
+interface Recorded {
   readonly provider: string;
+  readonly sessionId: string;
   readonly transcriptPath: string | null;
   readonly tool: { readonly id: string } | null;
 }
 
 export class Transcripts {
-  constructor(
-    private readonly claude: ClaudeSessions,
-    private readonly codex: CodexThreads,
-    private readonly gemini: GeminiTranscripts,
-  ) {}
+  constructor(private readonly sourceOf: (provider: string) => TranscriptSource | undefined) {}
 
-  /** As far as it was written to since then. null: the program writes none, or none that we know of. */
+  /** As far as it was written to since then; null: the program writes none, or none is known. */
   of(agent: Agent, since = 0): Transcript | null {
-    // A member of a native team is in no session that is known.
-    if (isClaude(agent) && agent.sessionId === null) return null;
-    if (isClaude(agent))
-      return transcript(
-        agent,
-        { path: this.claude.transcriptOf(agent), below: [this.claude.transcriptFolder(agent)] },
-        claudeLines,
-      );
-    if (agent.provider === "codex")
-      return agent.endpoints.length === 0
-        ? null
-        : { conversation: agent.sessionId, ...this.codex.transcriptsOf(agent, since), reader: rollout.rolloutLines };
-    const path = agent.provider === "gemini" ? this.gemini.of(agent) : null;
-    return path === null ? null : transcript(agent, { path, below: [this.gemini.folderOf(agent)] }, gemini.geminiLines);
+    return this.sourceOf(agent.provider)?.of(agent, since) ?? null;
   }
 
-  /** How long a transcript is that a hook names; null when it is none that we would read. */
-  lengthAt(agent: Agent, path: string): number | null {
-    const file = openUntrusted(path, { below: this.foldersOf(agent, path) });
+  /** The size of the transcript that a hook names; null: it is not a file that may be read. */
+  lengthOf(agent: Agent, { provider, transcriptPath }: Pick<Recorded, "provider" | "transcriptPath">): number | null {
+    const below = this.sourceOf(provider)?.foldersOf(agent);
+    if (transcriptPath === null || below === undefined) return null;
+    const file = openUntrusted(transcriptPath, { below });
     if (!file.ok) return null;
     using _ = file;
     return file.stats.size;
   }
 
-  private foldersOf(agent: Agent, path: string): readonly string[] {
-    if (agent.provider === "codex") return this.codex.rolloutAt(agent, path).below;
-    return [agent.provider === "gemini" ? this.gemini.folderOf(agent) : this.claude.transcriptFolder(agent)];
+  /** A hook names the file of its session. */
+  learn(agent: Agent, { provider, sessionId, transcriptPath }: Recorded): void {
+    if (transcriptPath !== null) this.sourceOf(provider)?.learn(agent, sessionId, transcriptPath);
   }
 
-  /** A hook told where a session is written down. */
-  learn(agent: Agent, sessionId: string, path: string): void {
-    const keeper = agent.provider === "codex" ? this.codex : agent.provider === "gemini" ? this.gemini : this.claude;
-    keeper.learnTranscript(agent, sessionId, path);
+  /** Whether the transcript with a message in it tells which session the agent is in. */
+  tellsSession({ provider }: Agent): boolean {
+    return this.sourceOf(provider)?.tellsSession ?? false;
   }
 
-  /** Whether the model has been asked again since a call of its was refused. */
+  /** Whether the model has been asked again since a call was refused. */
   async hasReadRefusal(
     agent: Agent,
-    { provider, transcriptPath: path, tool }: RefusingCall,
-    { firstCall, words }: Refused,
+    { provider, transcriptPath: path, tool }: Recorded,
+    refused: Refused,
   ): Promise<boolean> {
-    if (path === null) return false;
-    if (provider === "gemini") return gemini.hasReadRefusal(path, this.gemini.folderOf(agent), words);
-    // Claude Code says itself when a batch of calls is over.
-    if (provider !== "codex") return false;
-    return rollout.hasReadRefusal(this.codex.rolloutAt(agent, path), firstCall, tool?.id ?? "");
+    const source = this.sourceOf(provider);
+    if (path === null || source?.hasReadRefusal === undefined) return false;
+    return source.hasReadRefusal(agent, { path, call: tool?.id ?? "", ...refused });
   }
-}
-
-interface Place {
-  readonly path: string | null;
-  readonly below: readonly string[];
-}
-
-function transcript({ sessionId }: Agent, place: Place | null, reader: () => LineReader): Transcript {
-  const { path, below } = place ?? { path: null, below: [] };
-  return { conversation: sessionId, files: path === null ? [] : [{ path, conversation: sessionId }], below, reader };
 }

@@ -28,13 +28,13 @@ const about = { agent: ana.id, name: "ana", team: "web" };
 const sendMessage = (input: object) =>
   told({ hook_event_name: "PostToolUse", tool_name: "SendMessage", tool_input: input });
 
-describe("the emitters in the hook chain", () => {
-  test("have their names and their place", () => {
-    expect(emitters(() => undefined).map(({ name, events, priority }) => [name, ...events, priority])).toEqual([
-      ["nats-emit-tool", "PreToolUse", 30],
-      ["nats-emit-msg", "PostToolUse", 30],
-      ["nats-emit-user-prompt", "UserPromptSubmit", 30],
-      ["nats-emit-assistant-response", "Stop", 30],
+describe("the emitters", () => {
+  test("have their names and events", () => {
+    expect(emitters(() => undefined).map(({ name, events, kind }) => [name, ...events, kind])).toEqual([
+      ["nats-emit-tool", "PreToolUse", "observer"],
+      ["nats-emit-msg", "PostToolUse", "observer"],
+      ["nats-emit-user-prompt", "UserPromptSubmit", "observer"],
+      ["nats-emit-assistant-response", "Stop", "observer"],
     ]);
   });
 

@@ -3,8 +3,6 @@ import type { Agent } from "../../../model/agent.ts";
 import type { HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
-/** After those who decide: what they refuse is not told as if it had happened. */
-const priority = 30;
 /** What a program says can be a whole file; who watches needs its beginning. */
 const maxTextLength = 16_384;
 const maxResponseLength = 2_000;
@@ -37,7 +35,6 @@ function observer(name: string, event: string, tell: (call: HookCall, about: Abo
   return {
     name,
     events: [event],
-    priority,
     kind: "observer",
     async handle(call, { id, name: agentName, team }) {
       tell(call, { agent: id, name: agentName, team });

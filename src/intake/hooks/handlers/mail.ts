@@ -38,7 +38,6 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
   return {
     name: "waiting mail",
     events: Object.keys(dueAt),
-    priority: 50,
     kind: "speaker",
 
     async handle(call, agent) {

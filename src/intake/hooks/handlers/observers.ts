@@ -12,7 +12,6 @@ export function sessionObserver(
   return {
     name: "session",
     events: ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"],
-    priority: 0,
     kind: "observer",
     async handle(call, { id }) {
       const agent = directory.agent(id);
@@ -38,7 +37,6 @@ export function stateObserver(observed: (agent: Agent, state: AgentState, call: 
   return {
     name: "state",
     events: Object.keys(stateAt),
-    priority: 1,
     kind: "observer",
     async handle(call, agent) {
       if (call.subagent === null) observed(agent, stateAt[call.event]!, call);
@@ -52,7 +50,6 @@ export function submissionObserver(mailbox: Pick<Mailbox, "message" | "receipt" 
   return {
     name: "submitted prompts",
     events: ["UserPromptSubmit"],
-    priority: 2,
     kind: "observer",
     async handle({ prompt }, agent) {
       for (const [tag] of (prompt ?? "").matchAll(/\bMSG_[A-Z0-9_]+_[0-9a-f]{8}\b/g)) {

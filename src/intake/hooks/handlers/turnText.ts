@@ -4,22 +4,21 @@ import { createTextParser } from "../../text/parser.ts";
 import type { HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
-/** Sends what the last message of a turn addresses to somebody, for agents whose profile asks for it. */
+/** Sends the text markers in the last message of a turn, for agents whose profile asks for it. */
 export function turnText(
   submissions: Submissions,
   isWanted: (agent: Agent) => boolean,
-  lengthOf: (agent: Agent, transcript: string) => number | null,
+  lengthOf: (agent: Agent, call: HookCall) => number | null,
 ): HookHandler {
   return {
     name: "turn-text",
     events: ["Stop"],
-    priority: 40,
     kind: "observer",
     async handle(call, agent) {
       const said = call.payload["last_assistant_message"];
       if (typeof said !== "string" || call.subagent !== null || !isWanted(agent)) return undefined;
       const parser = createTextParser();
-      const turn = turnOf(call, call.transcriptPath === null ? null : lengthOf(agent, call.transcriptPath));
+      const turn = turnOf(call, lengthOf(agent, call));
       for (const { at, ...marker } of [...parser.push(said), ...parser.end()])
         await submissions.fromText(agent, marker, `${turn}:${at}`);
       return undefined;

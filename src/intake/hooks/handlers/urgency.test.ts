@@ -25,7 +25,7 @@ function aSession() {
       : { text: `[${tag}] rings`, inline: false, changes: [] };
   };
   const urgent = urgency({ courier, mailbox, text });
-  const chain = createHookChain([...urgent.handlers, mailAtBoundaries({ courier, text })], report);
+  const chain = createHookChain([...urgent.observers, urgent.guard, mailAtBoundaries({ courier, text })], report);
   return {
     urgent,
     mailbox,

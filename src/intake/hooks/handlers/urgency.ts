@@ -31,7 +31,9 @@ export interface Refused {
 }
 
 export interface Urgency {
-  readonly handlers: readonly HookHandler[];
+  /** Refuses calls until the model has read why. */
+  readonly guard: HookHandler;
+  readonly observers: readonly HookHandler[];
   /** Whether the calls of this agent are refused until its main thread has read why. */
   isRefusing(agent: AgentId): boolean;
   /** The calls that a message stopped, once the batch of calls is over; undefined when it stopped none. */
@@ -56,7 +58,6 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   const guard: HookHandler = {
     name: "urgent mail stops the call",
     events: ["PreToolUse"],
-    priority: 20,
     kind: "guard",
     // The calls of a batch may ask at the same moment; the second must find what the first took.
     handle: (call, agent) =>
@@ -66,7 +67,6 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   const batchEnds: HookHandler = {
     name: "refused calls are answered",
     events: ["PostToolBatch"],
-    priority: 10,
     kind: "observer",
     async handle(call, agent) {
       if (call.subagent === null) stands.get(agent.id)?.endBatch();
@@ -77,7 +77,6 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   const turnEnds: HookHandler = {
     name: "the main thread continued",
     events: ["Stop", "UserPromptSubmit", "SessionStart", "SessionEnd"],
-    priority: 10,
     kind: "observer",
     async handle(call, agent) {
       if (call.subagent === null) lift(agent.id);
@@ -86,7 +85,8 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   };
 
   return {
-    handlers: [guard, batchEnds, turnEnds],
+    guard,
+    observers: [batchEnds, turnEnds],
     isRefusing: (agent) => stands.has(agent),
     async stoppedBy(delivery) {
       const stand = stopped.get(delivery);

@@ -3,33 +3,15 @@
  * Each is answered once, by a response that carries its id.
  */
 import { sanitise } from "../../../model/envelope.ts";
+import { agentId } from "../../../model/ids.ts";
 import { isRequest, type Kind, type Message, type RequestKind } from "../../../model/message.ts";
+import type { RequestProtocol, TeamRequest, TeamResponse, TeamVerdict } from "../../nativeTeams.ts";
 
 /** What the lead of a team is called in it, if the team does not say. */
 export const leadName = "team-lead";
 
 /** What the user is called there: under the name `user`, Claude Code 2.1.325 reaches nobody, whoever is registered. */
 export const userMember = "the-user";
-
-export interface Request {
-  readonly kind: RequestKind;
-  /** The asker's own id for it. */
-  readonly id: string;
-  /** What is asked, for people: nothing in it hides or reorders the rest. */
-  readonly text: string;
-}
-
-export interface Verdict {
-  readonly approve: boolean;
-  readonly text: string | null;
-}
-
-export interface Response {
-  readonly kind: Kind;
-  readonly body: string;
-  /** The response has no room for what the user added. */
-  readonly unsaid: string | null;
-}
 
 /** Written under other names than those of the messages they are. */
 const kindsByType: Readonly<Record<string, Kind>> = {
@@ -51,7 +33,7 @@ export function kindOf(text: string): Kind {
 }
 
 /** What a message asks for; null when it asks for nothing that can be approved. */
-export function requestIn({ kind, body }: Pick<Message, "kind" | "body">): Request | null {
+export function requestIn({ kind, body }: Pick<Message, "kind" | "body">): TeamRequest | null {
   const fields = isRequest(kind) ? fieldsOf(body) : null;
   const id = fields && idOf(fields);
   if (!isRequest(kind) || !id) return null;
@@ -59,14 +41,18 @@ export function requestIn({ kind, body }: Pick<Message, "kind" | "body">): Reque
 }
 
 /** The response in the words of the protocol; null when the message asks for nothing. */
-export function responseTo(message: Pick<Message, "kind" | "body">, verdict: Verdict, at: number): Response | null {
+export function responseTo(
+  message: Pick<Message, "kind" | "body">,
+  verdict: TeamVerdict,
+  at: number,
+): TeamResponse | null {
   const fields = fieldsOf(message.body);
   const request = requestIn(message);
   if (fields === null || request === null) return null;
   return responses[request.kind](fields, request.id, verdict, new Date(at).toISOString());
 }
 
-export const responseKinds: Readonly<Record<RequestKind, Kind>> = {
+const responseKinds: Readonly<Record<RequestKind, Kind>> = {
   plan_approval_request: "plan_approval_response",
   permission_request: "permission_response",
   shutdown_request: "shutdown_response",
@@ -90,13 +76,13 @@ export function shutdownVerdict(
 }
 
 /** Whether a response of the protocol approves what was asked. */
-export function approves(body: string): boolean {
+function approves(body: string): boolean {
   const fields = fieldsOf(body) ?? {};
   return fields["approved"] === true || fields["subtype"] === "success" || shutdownVerdict(body)?.approved === true;
 }
 
 /** A message of the protocol for people; null for everything that is read as it is written. */
-export function inWords({ kind, body }: Pick<Message, "kind" | "body">): string | null {
+function inWords({ kind, body }: Pick<Message, "kind" | "body">): string | null {
   const fields = kind in wordsFor ? fieldsOf(body) : null;
   return requestIn({ kind, body })?.text ?? (fields && sanitise(wordsFor[kind]!(fields), true));
 }
@@ -164,7 +150,7 @@ const said = (fields: Fields, name: string): string => {
 
 const inputIn = ({ input }: Fields): string | null => (input === undefined ? null : JSON.stringify(input, null, 2));
 
-type Respond = (fields: Fields, id: string, verdict: Verdict, timestamp: string) => Response;
+type Respond = (fields: Fields, id: string, verdict: TeamVerdict, timestamp: string) => TeamResponse;
 
 const responses: Readonly<Record<RequestKind, Respond>> = {
   plan_approval_request(fields, requestId, { approve, text }, timestamp) {
@@ -223,3 +209,16 @@ const responses: Readonly<Record<RequestKind, Respond>> = {
 };
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
+export const teamProtocol: RequestProtocol = {
+  requestIn,
+  responseTo,
+  responseKinds,
+  sameResponse,
+  approves,
+  inWords,
+  agentToEnd({ body }) {
+    const id = textOf(fieldsOf(body) ?? {}, "agent");
+    return id === null ? null : agentId(id);
+  },
+};

@@ -21,8 +21,11 @@ import { stateOf } from "../../sessions.ts";
 import { userMember } from "../teamProtocol.ts";
 import { configOf, nativeTeams, teamIn, type NativeMember, type NativeTeam } from "../teams.ts";
 import { instanceName } from "../../../../agents/adopt/discover.ts";
-import type { MemberPresence, TeamPresence } from "./presence.ts";
-import { isNativeOnly } from "./shutdown.ts";
+import type { Sender } from "../../../../model/message.ts";
+import type { Router } from "../../../../routing/router.ts";
+import type { NativeProcess, NativeTeams } from "../../../nativeTeams.ts";
+import { agentIdIn, type MemberPresence, type TeamPresence } from "./presence.ts";
+import { askToShutDown, isNativeOnly } from "./shutdown.ts";
 
 export interface NativeMembersParts {
   readonly configDir: string;
@@ -30,6 +33,7 @@ export interface NativeMembersParts {
   readonly home: string;
   readonly directory: Directory;
   readonly mailbox: Pick<Mailbox, "log">;
+  readonly router: Pick<Router, "send">;
   readonly endpoint: (inbox: string) => Endpoint;
   /** Whether the team's project gives this name to an agent of its own. */
   readonly isDeclared: (team: string, name: string) => boolean;
@@ -49,7 +53,7 @@ export interface NativeFinding {
 /** What is known of a sender. */
 type Asking = Pick<Agent, "id" | "team">;
 
-export class NativeMembers {
+export class NativeMembers implements NativeTeams {
   /** As last seen, by inbox. */
   private readonly presences = new Map<string, MemberPresence>();
 
@@ -83,8 +87,20 @@ export class NativeMembers {
     return member ? this.agentOf(team, member) : null;
   }
 
-  /** The agent that a process is known as already: by its own arguments, or because its session leads a team. */
-  runningAs(agentId: string | null, sessionId: string | null): Agent | null {
+  readonly isNativeOnly = isNativeOnly;
+
+  nameIn(argv: readonly string[]): string | null {
+    return agentIdIn(argv)?.split("@")[0] ?? null;
+  }
+
+  askToShutDown(agent: Agent, from: Sender): Promise<Agent> {
+    return askToShutDown(agent, from, this.parts);
+  }
+
+  /** By its own arguments, or because its session leads a team. */
+  runningAs({ provider, argv, sessionId }: NativeProcess): Agent | null {
+    if (provider !== "claude-code") return null;
+    const agentId = agentIdIn(argv);
     for (const team of this.teams()) {
       const leads = sessionId !== null && team.lead.sessionId === sessionId;
       const member = this.membersOf(team).find(

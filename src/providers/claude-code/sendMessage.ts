@@ -3,15 +3,16 @@
  * taken here, once, and the tool's result says so. A name that nobody has is our error with near names, not an inbox
  * that no one reads.
  */
-import type { Agent } from "../../../model/agent.ts";
-import { TielineError } from "../../../model/errors.ts";
-import type { Sender } from "../../../model/message.ts";
-import type { Receipt } from "../../../model/receipt.ts";
-import type { Router } from "../../../routing/router.ts";
-import type { HookCall, ToolUse } from "../call.ts";
-import type { HookHandler } from "../chain.ts";
+import type { Agent } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import type { Sender } from "../../model/message.ts";
+import type { Receipt } from "../../model/receipt.ts";
+import type { Router } from "../../routing/router.ts";
+import type { HookCall, ToolUse } from "../../intake/hooks/call.ts";
+import type { HookHandler } from "../../intake/hooks/chain.ts";
+import type { ProviderHookHandlers } from "../port.ts";
 
-export interface NativeSendParts {
+export interface SendMessageParts {
   readonly router: Pick<Router, "send">;
   /** Whether Claude Code itself knows somebody of this name: another session, a teammate. */
   readonly knownNatively: (name: string, agent: Agent) => boolean;
@@ -20,13 +21,12 @@ export interface NativeSendParts {
 /** Not to be taken for a failed attempt, although the program shows every refusal as an error. */
 const taken = "The message is sent. Tieline took it, so the tool itself was not run; do not send it again.";
 
-export function nativeSend({ router, knownNatively }: NativeSendParts): readonly HookHandler[] {
+export function sendMessageHandlers({ router, knownNatively }: SendMessageParts): ProviderHookHandlers {
   const subagents = new Set<string>();
 
   const route: HookHandler = {
     name: "SendMessage",
     events: ["PreToolUse"],
-    priority: 25,
     kind: "guard",
     async handle(call, agent) {
       const draft = call.tool && draftIn(call.tool);
@@ -49,7 +49,6 @@ export function nativeSend({ router, knownNatively }: NativeSendParts): readonly
   const remember: HookHandler = {
     name: "subagents by name",
     events: ["SubagentStart", "PreToolUse"],
-    priority: 3,
     kind: "observer",
     async handle(call) {
       for (const name of namesOfSubagent(call)) subagents.add(name);
@@ -57,7 +56,7 @@ export function nativeSend({ router, knownNatively }: NativeSendParts): readonly
     },
   };
 
-  return [remember, route];
+  return { observers: [remember], guards: [route] };
 }
 
 function namesOfSubagent({ event, subagent, tool }: HookCall): string[] {

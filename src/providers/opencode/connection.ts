@@ -1,0 +1,17 @@
+import type { ConnectParts, ProviderConnection } from "../port.ts";
+import { ProgramLink } from "../programLink.ts";
+import { runningOpencode } from "./running.ts";
+import { OpencodeSessions } from "./sessions.ts";
+import { opencodeServerTransport } from "./transports/server/transport.ts";
+
+export function connect({ clock, report }: ConnectParts): ProviderConnection {
+  const sessions = new OpencodeSessions({ clock, report });
+  return {
+    said: (agent) => sessions.said(agent),
+    retryReason: (agent) => sessions.retryingOf(agent),
+    running: (program) => runningOpencode(program, report),
+    transports: ({ command }) => [opencodeServerTransport({ sessions, command })],
+    links: (parts) => [new ProgramLink({ ...parts, program: sessions, report })],
+    [Symbol.asyncDispose]: () => sessions[Symbol.asyncDispose](),
+  };
+}

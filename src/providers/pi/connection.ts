@@ -1,0 +1,14 @@
+import type { ConnectParts, ProviderConnection } from "../port.ts";
+import { ProgramLink } from "../programLink.ts";
+import { PiSessions } from "./sessions.ts";
+import { piExtensionTransport } from "./transports/extension/transport.ts";
+
+export function connect({ clock, report }: ConnectParts): ProviderConnection {
+  const sessions = new PiSessions({ clock, report });
+  return {
+    said: (agent) => sessions.said(agent),
+    transports: () => [piExtensionTransport({ sessions })],
+    links: (parts) => [new ProgramLink({ ...parts, program: sessions, report })],
+    [Symbol.asyncDispose]: () => sessions[Symbol.asyncDispose](),
+  };
+}
