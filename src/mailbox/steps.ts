@@ -186,7 +186,7 @@ export function cancelled(delivery: Delivery, now: number): Step {
       "CONFLICT",
       `the delivery to ${delivery.agentName} is ${delivery.state} and cannot be cancelled`,
       {
-        remedy: "see `tieline status`; only waiting, held or uncertain deliveries can be cancelled",
+        remedy: "`tieline status TAG` shows the state; only waiting, held or uncertain deliveries can be cancelled",
         operands: { agent: delivery.agentName, state: delivery.state },
       },
     );

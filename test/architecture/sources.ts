@@ -23,7 +23,7 @@ export const sourceOf = (path: string, text: string): Source => {
 
 export const sourcesBelow = (root: string, folder: string): Source[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(folder, path))
     .toSorted()
     .map((path) => sourceOf(path, readFileSync(join(root, path), "utf8")));
