@@ -75,6 +75,12 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     deposit(bounced, [{ id: message.from.id, name: message.from.id === userId ? "user" : message.from.name }]);
   }
 
+  function fail(step: steps.Step, message: Message): Delivery {
+    const failed = record(step, message);
+    bounce(message, failed, failed.detail ?? "it could not be delivered");
+    return failed;
+  }
+
   /** What was delivered can be lost afterwards; a claim that has ended already is a conflict. */
   function retract(delivery: Delivery, message: Message, outcome: Outcome): Delivery {
     if (outcome.kind !== "unknown" && outcome.kind !== "discarded") throw settledAlready(delivery);
@@ -165,8 +171,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         if (delivery.state !== "queued") return null;
         if (options.lane === "push" && store.pushInFlight(delivery.agent)) return null;
         if (!store.isIntact(message.id)) {
-          const failed = record(steps.damaged(delivery, options.now), message);
-          bounce(message, failed, failed.detail!);
+          fail(steps.damaged(delivery, options.now), message);
           return null;
         }
         return record(steps.claimed(delivery, options, nextClaimedAt(options.now)), message);
@@ -179,13 +184,28 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         if (step) record(step, message);
       }),
 
-    settle: (id, outcome, way) =>
+    abandon: (id, detail) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        return delivery.state === "queued" ? fail(steps.abandoned(delivery, detail, clock()), message) : null;
+      }),
+
+    read: (id, via) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        if (delivery.state !== "queued") return null;
+        if (store.isIntact(message.id)) return record(steps.read(delivery, via, clock()), message);
+        fail(steps.damaged(delivery, clock(), "read"), message);
+        return null;
+      }),
+
+    settle: (id, outcome, via) =>
       perform(() => {
         const { delivery, message } = mustFind(id);
         // A reply can overtake the settling of its own attempt; it proves more than the attempt could.
         if (delivery.state === "answered") return delivery;
         if (delivery.state === "delivered" || delivery.state === "seen") return retract(delivery, message, outcome);
-        const settled = record(steps.settled(delivery, outcome, way, clock(), maxAttempts), message);
+        const settled = record(steps.settled(delivery, outcome, via, clock(), maxAttempts), message);
         if (settled.state === "failed") bounce(message, settled, settled.detail ?? "every attempt failed");
         return settled;
       }),

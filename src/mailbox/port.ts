@@ -26,7 +26,7 @@ export interface Mailbox extends AsyncDisposable {
 
   /**
    * Moves one queued delivery to claimed, or answers null when it is not queued any more or when the push lane of its
-   * agent is taken. Boundary claims carry a lease. A message that is not as it was stored is never delivered: the
+   * agent is taken. Pull claims carry a lease. A message that is not as it was stored is never delivered: the
    * delivery fails, with a bounce, and the answer is null.
    */
   claim(delivery: DeliveryId, claim: ClaimOptions): Promise<Delivery | null>;
@@ -39,7 +39,19 @@ export interface Mailbox extends AsyncDisposable {
    * and then lost (`unknown`, `discarded`); one that was seen meanwhile stays seen. A dead letter's bounce is stored in
    * the same transaction.
    */
-  settle(delivery: DeliveryId, outcome: Outcome, way: Via): Promise<Delivery>;
+  settle(delivery: DeliveryId, outcome: Outcome, via: Via): Promise<Delivery>;
+
+  /**
+   * Gives up a queued delivery that can never be made: it fails with this detail, and its sender gets a bounce. Null:
+   * it is not queued any more.
+   */
+  abandon(delivery: DeliveryId, detail: string): Promise<Delivery | null>;
+
+  /**
+   * Records that a queued notice was read by a recipient inside the switch, which needs no attempt. Null: it is not
+   * queued any more, or it is damaged and fails as in `claim`.
+   */
+  read(delivery: DeliveryId, via: Via): Promise<Delivery | null>;
 
   /** Raises the proof of a delivery; a weaker or equal proof changes nothing. */
   confirm(delivery: DeliveryId, proof: Proof, detail?: string): Promise<Delivery>;
@@ -148,7 +160,7 @@ export interface ClaimOptions {
   readonly authority?: Authority;
 }
 
-/** By which way an attempt went. */
+/** By which transport an attempt went, and as whose words. */
 export interface Via {
   readonly transport: string | null;
   readonly authority: Authority | null;

@@ -71,11 +71,19 @@ export function claimed(delivery: Delivery, { lane, now, transport, authority }:
   );
 }
 
-/** The attempt ends before it begins: nobody is given a text that its sender did not write. */
-export function damaged(delivery: Delivery, now: number): Step {
+/** A text that differs from what its sender wrote is never delivered. */
+export function damaged(delivery: Delivery, now: number, verb: "claim" | "read" = "claim"): Step {
   const detail =
     "its stored text does not match its checksum (STORE_CORRUPT): it was altered on the disk; send it again";
-  return step("claim", delivery, { ...clear, state: "failed", detail }, now);
+  return step(verb, delivery, { ...clear, state: "failed", detail }, now);
+}
+
+export function abandoned(delivery: Delivery, detail: string, now: number): Step {
+  return step("abandon", delivery, { ...clear, state: "failed", detail }, now);
+}
+
+export function read(delivery: Delivery, via: Via, now: number): Step {
+  return step("read", delivery, { ...clear, state: "delivered", proof: "written", ...via }, now);
 }
 
 export function held(delivery: Delivery, hold: Hold, now: number): Step | null {
@@ -88,7 +96,7 @@ export function held(delivery: Delivery, hold: Hold, now: number): Step | null {
 /** Waits before the attempts after the first and second error. */
 const backoffMs = [1_000, 5_000];
 
-export function settled(delivery: Delivery, outcome: Outcome, way: Via, now: number, maxAttempts: number): Step {
+export function settled(delivery: Delivery, outcome: Outcome, via: Via, now: number, maxAttempts: number): Step {
   const { state, attempts } = stateAfter(outcome, delivery.attempts, maxAttempts);
   const failing = outcome.kind === "error";
   const reason =
@@ -111,7 +119,7 @@ export function settled(delivery: Delivery, outcome: Outcome, way: Via, now: num
         detail: outcome.detail ?? null,
       }),
       ...((outcome.kind === "delivered" || outcome.kind === "unknown") && {
-        ...way,
+        ...via,
         notes: [...only("degraded", delivery.notes), ...(outcome.notes ?? [])],
       }),
     },

@@ -18,7 +18,19 @@ export const deliveryStates = [
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-export const verbs = ["accept", "claim", "hold", "settle", "confirm", "expire", "cancel", "retry", "recover"] as const;
+export const verbs = [
+  "accept",
+  "claim",
+  "hold",
+  "settle",
+  "confirm",
+  "expire",
+  "cancel",
+  "retry",
+  "recover",
+  "abandon",
+  "read",
+] as const;
 export type Verb = (typeof verbs)[number];
 
 type Row = readonly [from: DeliveryState | null, verb: Verb, to: readonly DeliveryState[]];
@@ -29,6 +41,8 @@ export const transitions: readonly Row[] = [
   ["queued", "hold", ["queued"]],
   ["queued", "expire", ["expired"]],
   ["queued", "cancel", ["cancelled"]],
+  ["queued", "abandon", ["failed"]],
+  ["queued", "read", ["delivered", "failed"]],
   ["queued", "confirm", ["queued"]],
   ["claimed", "settle", ["queued", "failed", "delivered", "seen", "uncertain"]],
   ["claimed", "recover", ["uncertain"]],

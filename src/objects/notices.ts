@@ -2,16 +2,15 @@
  * Bounces and acks wake no agent, and an object cannot look for them: they are taken one at a time, however many come
  * at once.
  */
-import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
+import type { AgentId } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
 import { singleFlight } from "../os/singleFlight.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 
 export interface NoticesParts {
-  readonly mailbox: Pick<Mailbox, "inbox" | "claim" | "settle">;
+  readonly mailbox: Pick<Mailbox, "inbox" | "read">;
   readonly transport: string;
   readonly read: (object: AgentId, message: Message) => void;
-  readonly clock?: Clock;
 }
 
 const batch = 50;
@@ -29,7 +28,7 @@ export class Notices {
   }
 
   private async pass(agent: AgentId): Promise<void> {
-    const { mailbox, transport, read, clock = systemClock } = this.parts;
+    const { mailbox, transport, read } = this.parts;
     for (;;) {
       let taken = 0;
       for (const { message, delivery } of mailbox.inbox(agent, {
@@ -39,9 +38,8 @@ export class Notices {
         limit: batch,
       })) {
         if (delivery.state !== "queued") continue;
-        if ((await mailbox.claim(delivery.id, { lane: "pull", now: clock(), transport })) === null) continue;
+        if ((await mailbox.read(delivery.id, { transport, authority: "peer" })) === null) continue;
         read(agent, message);
-        await mailbox.settle(delivery.id, { kind: "delivered", proof: "written" }, { transport, authority: "peer" });
         taken++;
       }
       if (taken === 0) return;

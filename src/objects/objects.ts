@@ -29,7 +29,7 @@ import { ObjectSession } from "./session.ts";
 
 export interface ObjectsParts {
   readonly directory: Directory;
-  readonly mailbox: Pick<Mailbox, "message" | "receipt" | "inbox" | "claim" | "settle" | "onTransitions">;
+  readonly mailbox: Pick<Mailbox, "message" | "receipt" | "inbox" | "abandon" | "read" | "onTransitions">;
   readonly router: Router;
   readonly documents: Documents;
   /** null: the team has no project. Throws when its file is wrong. */
@@ -86,7 +86,6 @@ export class Objects {
     this.notices = new Notices({
       mailbox: parts.mailbox,
       transport: "object",
-      clock: this.clock,
       read: (id, message) => this.logNotice(id, message),
     });
   }
@@ -144,10 +143,9 @@ export class Objects {
     const resident = this.residents.get(id);
     if (resident === undefined) return { kind: "gone", detail: "the object is not in tieline.yaml any more" };
     const { session, agent } = resident;
-    if (session.state.kind === "new") session.start();
     const { state } = session;
-    // What cannot be loaded takes its mail to send it back.
-    if (state.kind === "up" || state.kind === "broken") return { kind: "ready" };
+    // The delivery starts a new one; one that cannot be loaded takes its mail to send it back.
+    if (state.kind === "new" || state.kind === "up" || state.kind === "broken") return { kind: "ready" };
     if (state.kind !== "crashed")
       return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
     return {
@@ -274,13 +272,7 @@ export class Objects {
       const { mailbox, directory } = this.parts;
       for (const { delivery } of mailbox.inbox(agent.id, { pending: true, limit: Number.MAX_SAFE_INTEGER })) {
         if (this.residents.has(agent.id)) return;
-        const claimed = await mailbox.claim(delivery.id, { lane: "pull", now: this.clock(), transport: "object" });
-        if (claimed)
-          await mailbox.settle(
-            delivery.id,
-            { kind: "removed", detail: `${agent.name} is not in tieline.yaml any more` },
-            { transport: null, authority: null },
-          );
+        await mailbox.abandon(delivery.id, `${agent.name} is not in tieline.yaml any more`);
       }
       if (!this.residents.has(agent.id) && directory.agent(agent.id)) directory.remove(agent.id);
     };

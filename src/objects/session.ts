@@ -76,13 +76,20 @@ export class ObjectSession {
     channel.send({ type: "init", name, team, options });
   }
 
-  /** Gives it one message. What it does not finish in time may have been done or not. */
-  take(message: Message): Promise<Outcome> {
-    if (this.current.kind === "broken") return Promise.resolve(this.refuse(this.current.reason));
-    const { channel } = this;
-    if (this.current.kind !== "up" || channel === null || this.inFlight !== null) {
-      return Promise.resolve({ kind: "gone", detail: `${this.parts.name} is not ready` });
+  /**
+   * Gives it one message; the first one starts it, and waits until it is ready. What it does not finish in time is
+   * unknown.
+   */
+  async take(message: Message): Promise<Outcome> {
+    const { name } = this.parts;
+    if (this.current.kind === "new") {
+      this.start();
+      return { kind: "held", hold: { reason: "starting", detail: `${name} is starting` } };
     }
+    const { current, channel } = this;
+    if (current.kind === "broken") return this.refuse(current.reason);
+    if (current.kind !== "up" || channel === null || this.inFlight !== null)
+      return { kind: "gone", detail: `${name} is not ready` };
     return new Promise((resolve) => {
       const timer = setTimeout(
         () => channel.kill(`it took more than ${this.parts.timeoutMs} ms for ${message.tag}`),

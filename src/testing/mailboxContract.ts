@@ -7,6 +7,7 @@ import { afterDelivery } from "./mailboxContract/afterDelivery.ts";
 import { finding } from "./mailboxContract/finding.ts";
 import { longWaits } from "./mailboxContract/longWaits.ts";
 import { retention } from "./mailboxContract/retention.ts";
+import { withoutClaim } from "./mailboxContract/withoutClaim.ts";
 
 export interface MailboxUnderTest {
   readonly mailbox: Mailbox;
@@ -198,16 +199,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(mailbox.heads(bob.id, now + 1_000)[0]!.id).toBe(one.id);
     });
 
-    test("a bounce never bounces", async () => {
-      const lost = await accept(message("x", ana));
-      await claim(lost);
-      await mailbox.settle(lost.id, { kind: "removed", detail: "the agent was removed" }, pushed);
-      const bounce = mailbox.inbox(ana.id)[0]!.delivery;
-      await mailbox.claim(bounce.id, { lane: "pull", now, transport: "pull" });
-      await mailbox.settle(bounce.id, { kind: "removed", detail: "removed too" }, pushed);
-      expect(mailbox.deliveriesIn(["failed"])).toHaveLength(2);
-      expect(mailbox.log()).toHaveLength(2);
-    });
+    withoutClaim(() => ({ mailbox, message, accept, claim }));
 
     test("an unknown outcome is uncertain and leaves only by proof or by a user", async () => {
       const one = await claim(await accept(message("x", user, { ttlMs: 1_000 })));

@@ -163,6 +163,14 @@ class Walk {
         const id = this.pickDelivery(action.delivery, "delivered", "seen", "uncertain");
         return (mailbox) => mailbox.confirm(id, action.proof);
       }
+      case "abandon": {
+        const id = this.pickDelivery(action.delivery, "queued");
+        return (mailbox) => mailbox.abandon(id, "it was given up");
+      }
+      case "read": {
+        const id = this.pickDelivery(action.delivery, "queued");
+        return (mailbox) => mailbox.read(id, way);
+      }
       case "warn": {
         const id = this.pickDelivery(action.delivery, "delivered");
         return (mailbox) => mailbox.warn(id, "no proof came");

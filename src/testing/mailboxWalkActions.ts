@@ -18,7 +18,7 @@ export type Action =
   | { do: "hold"; delivery: number; reason: number }
   | { do: "settle"; delivery: number; outcome: Outcome }
   | { do: "confirm"; delivery: number; proof: Proof }
-  | { do: "warn" | "note"; delivery: number }
+  | { do: "warn" | "note" | "abandon" | "read"; delivery: number }
   | { do: "cancel" | "retry"; message: number; agent: number | null }
   | { do: "expire" }
   | { do: "recover"; scope: "start" | "leases" }
@@ -68,6 +68,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("confirm" as const), delivery: pick, proof: fc.constantFrom(...proofs) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("warn" as const, "note" as const), delivery: pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("abandon" as const, "read" as const), delivery: pick }) },
   {
     weight: 3,
     arbitrary: fc.record({

@@ -9,7 +9,7 @@ import { giveBack } from "../stop/giveBack.ts";
 import { exitedAtOnce, failedStart, shortLifeMs } from "../status/lastExit.ts";
 
 export interface SpawnerParts {
-  readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "claim" | "settle">;
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "abandon">;
   readonly agent: (id: AgentId) => Agent | null;
   /** Resolves when the agent was started, ready or not; rejects when it was not, or ended before it was ready. */
   readonly start: (agent: Agent) => Promise<void>;
@@ -169,7 +169,7 @@ export class Spawner implements Disposable {
   private async giveUp(agent: Agent, why: string): Promise<void> {
     const { mailbox, report } = this.parts;
     const waiting = this.askingFor(agent).map((row) => row.delivery);
-    await giveBack(mailbox, waiting, `SPAWN_FAILED: ${why}`, this.parts.clock).catch((fault: unknown) =>
+    await giveBack(mailbox, waiting, `SPAWN_FAILED: ${why}`).catch((fault: unknown) =>
       report(`give back the mail of ${agent.name}`, fault),
     );
   }

@@ -50,6 +50,11 @@ export function replaceRenamedWords(database: Database): void {
   })();
 }
 
+/** The verbs that an older mailbox does not know are part of the constraint of `history`. */
+export function addVerbs(database: Database): void {
+  if (!definitionsOf(database).get("history")!.includes("'abandon'")) replaceRenamedWords(database);
+}
+
 /** What is stored of a message is covered by its checksum; one that does not match already must stay so. */
 function renameIdentityProofs(database: Database): void {
   using some = database.prepare<MessageRow & { seq: number }, [number]>(
@@ -74,7 +79,9 @@ function definitionsOf(database: Database): Map<string, string> {
 }
 
 const presentDefinition = (sql: string): string =>
-  sql.replaceAll(/handed|boundary/g, (word) => ({ ...states, ...lanes })[word]!);
+  sql
+    .replaceAll(/handed|boundary/g, (word) => ({ ...states, ...lanes })[word]!)
+    .replace("'retry', 'recover')", "'retry', 'recover', 'abandon', 'read')");
 
 function columnsOf(database: Database, table: string): string[] {
   using info = database.prepare<{ name: string }, []>(`PRAGMA table_info(${table})`);

@@ -1,14 +1,16 @@
-import { proofs, verbs } from "../../model/delivery.ts";
+import { proofs } from "../../model/delivery.ts";
 import { kinds, whens } from "../../model/message.ts";
 import type { Migration } from "../../os/sqlite/connection.ts";
 import { addMissingChecksums } from "./checksum.ts";
-import { replaceRenamedWords } from "./renamedWords.ts";
+import { addVerbs, replaceRenamedWords } from "./renamedWords.ts";
 
 const oneOf = (column: string, values: readonly string[]): string =>
   `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
 
 /** As the first version called them. */
 const firstStates = ["queued", "claimed", "handed", "seen", "answered", "uncertain", "failed", "expired", "cancelled"];
+
+const firstVerbs = ["accept", "claim", "hold", "settle", "confirm", "expire", "cancel", "retry", "recover"];
 
 /**
  * Message bodies and delivery states live in separate tables, because the first never change and the second do.
@@ -88,7 +90,7 @@ export const mailboxMigrations: readonly Migration[] = [
     id INTEGER PRIMARY KEY,
     delivery INTEGER NOT NULL REFERENCES deliveries (id),
     at INTEGER NOT NULL,
-    verb TEXT NOT NULL ${oneOf("verb", verbs)},
+    verb TEXT NOT NULL ${oneOf("verb", firstVerbs)},
     from_state TEXT,
     to_state TEXT NOT NULL ${oneOf("to_state", firstStates)},
     reason TEXT,
@@ -117,4 +119,5 @@ export const mailboxMigrations: readonly Migration[] = [
   ALTER TABLE history ADD COLUMN left_out INTEGER;
   `,
   replaceRenamedWords,
+  addVerbs,
 ];

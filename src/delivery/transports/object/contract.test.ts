@@ -4,9 +4,10 @@ import { objectTeam } from "../../../testing/objectTeam.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { objectEndpoint, objectTransport } from "./transport.ts";
 
-/** An object that writes down what it is given, a line each. */
+/** An object that writes down that it was started, and what it is given, a line each. */
 const clerk = (book: string): string => `
 import { appendFileSync } from "node:fs";
+appendFileSync(${JSON.stringify(`${book}.started`)}, "");
 export const onMessage = (_, content) => appendFileSync(${JSON.stringify(book)}, JSON.stringify(content) + "\\n");
 `;
 
@@ -28,6 +29,7 @@ transportContract(
               .split("\n")
               .map((line) => JSON.parse(line) as string)
           : [],
+      observe: () => existsSync(`${book}.started`),
       vanish: async () => team.configure(""),
       [Symbol.asyncDispose]: () => team[Symbol.asyncDispose](),
     };

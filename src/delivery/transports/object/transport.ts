@@ -3,18 +3,17 @@ import type { AgentId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Readiness, Transport } from "../port.ts";
 
-/** Where objects live, as far as delivering needs to know. */
+/** The objects, as far as delivering needs to know them. */
 export interface ObjectHouse {
-  /** Starts an object that is not running; it then says so itself. */
   ready(object: AgentId): Readiness;
-  /** Resolves when the handler has taken the message, refused it, or was ended. Never rejects. */
+  /** Resolves when the handler has taken the message, refused it, or exited; `held`: it was started and is not ready. */
   take(object: AgentId, message: Message): Promise<Outcome>;
   watch(object: AgentId, changed: () => void): Disposable;
 }
 
 /**
- * Hands messages to objects. That the handler returned is its own answer, so it counts as a reply does; how long it
- * may take is the object's setting and not the attempt's.
+ * Gives messages to objects. A handler that returns counts as a reply; how long it may take is the object's setting,
+ * not the attempt's.
  */
 export function objectTransport(house: ObjectHouse): Transport {
   const lost = new Map<string, string>();

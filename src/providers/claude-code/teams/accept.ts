@@ -13,7 +13,7 @@ import type { NativeMail } from "./watch.ts";
 
 export interface AcceptParts {
   readonly directory: Directory;
-  readonly mailbox: Pick<Mailbox, "message" | "messageWithKey" | "accept" | "inbox" | "claim" | "settle">;
+  readonly mailbox: Pick<Mailbox, "message" | "messageWithKey" | "accept" | "inbox" | "abandon">;
   readonly router: Pick<Router, "send">;
   /** The member of that name, as an agent that the directory may not hold yet. */
   readonly memberOf: (team: NativeTeam, name: string) => Agent | null;
