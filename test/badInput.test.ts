@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunExec } from "../src/os/exec.ts";
-import { startWorld, type Result } from "../src/testing/world.ts";
+import { startWorld } from "../src/testing/world.ts";
+import { type ChildResult } from "../src/testing/childResult.ts";
 
 /** One clear line with the code, one with the remedy, the right exit code, and nothing lost. */
-function expectError(result: Result, code: number, error: string, text: string): void {
+function expectError(result: ChildResult, code: number, error: string, text: string): void {
   const [first = "", second = ""] = result.stderr.split("\n");
   expect(first).toStartWith(`error ${error}: `);
   expect(first + second).toContain(text);
@@ -76,7 +77,7 @@ describe("a home that cannot be used", () => {
 });
 
 describe("a tmux that cannot be used", () => {
-  const withTmux = async (script: string | null, words = ["adopt", "%0", "--name", "ana"]): Promise<Result> => {
+  const withTmux = async (script: string | null, words = ["adopt", "%0", "--name", "ana"]): Promise<ChildResult> => {
     await using world = await startWorld();
     writeFileSync(join(world.project, "tieline.yaml"), "agents:\n  bot: { command: [sh, -c, read line] }\n");
     const bin = join(world.dir, "bin");

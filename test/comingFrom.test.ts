@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
+import { resultOf } from "../src/testing/childResult.ts";
 
 const page = readFileSync(join(import.meta.dir, "../docs/coming-from.md"), "utf8");
 const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");
@@ -75,11 +76,7 @@ describe.each(sections)("coming from $title", ({ rows }) => {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [code, stdout, stderr] = await Promise.all([
-      child.exited,
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { code, stdout, stderr } = await resultOf(child);
     return { code, output: stdout + stderr };
   }
 

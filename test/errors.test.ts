@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InboxView } from "../src/api/schema.ts";
 import { obedientAgent, told } from "../src/testing/obedientAgent.ts";
-import { startWorld, type Result, type World } from "../src/testing/world.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
+import { type ChildResult } from "../src/testing/childResult.ts";
 
 /** Refusals as a sender meets them: at once with code, reason and remedy, or later as a bounce. */
 describe("typed errors reach the sender", () => {
@@ -23,7 +24,7 @@ topology: [coder -> ana, coder -> ghost]
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  function refused({ code, stdout, stderr }: Result, exit: number, error: string): void {
+  function refused({ code, stdout, stderr }: ChildResult, exit: number, error: string): void {
     expect([code, stdout, stderr.split(":", 1)[0]]).toEqual([exit, "", `error ${error}`]);
     expect(stderr.split("\n")[1]).toMatch(/^ {2}\S/);
   }

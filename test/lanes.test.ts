@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { resultOf } from "../src/testing/childResult.ts";
 
 /** scripts/test on a small checkout of its own: what it runs, what it counts, and what the tests can see. */
 const root = join(import.meta.dir, "..");
@@ -35,11 +36,7 @@ async function run(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const { code, stdout, stderr } = await resultOf(child);
   return { code, lastLine: stdout.trimEnd().split("\n").at(-1)!, output: stdout + stderr };
 }
 

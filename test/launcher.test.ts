@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plantBunSettings } from "../src/testing/bunSettings.ts";
+import { resultOf, type ChildResult } from "../src/testing/childResult.ts";
 
 const checkout = join(import.meta.dir, "..");
 let root: string;
@@ -15,19 +16,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-async function run(...argv: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
+async function run(...argv: string[]): Promise<ChildResult> {
   return runIn(root, ...argv);
 }
 
-async function runIn(cwd: string, ...argv: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
+async function runIn(cwd: string, ...argv: string[]): Promise<ChildResult> {
   const env = { PATH: process.env["PATH"]!, HOME: root, TIELINE_HOME: join(root, "home"), TIELINE_SANDBOX: "1" };
   const child = Bun.spawn(argv, { cwd, env, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, code };
+  return resultOf(child);
 }
 
 /** Makes the tree what the package is: with the bundle, without the file that it is made of. */

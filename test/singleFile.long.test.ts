@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { plantBunSettings } from "../src/testing/bunSettings.ts";
 import { copyOfTree, mustSucceed } from "../src/testing/packedPackage.ts";
 import { until } from "../src/testing/until.ts";
+import { resultOf, type ChildResult } from "../src/testing/childResult.ts";
 
 /** The single file alone: no checkout beside it, no Bun and no Node on the PATH. */
 let dir: string;
@@ -36,7 +37,7 @@ interface Place {
   readonly project: string;
   readonly home: string;
   readonly env: Record<string, string>;
-  run(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  run(args: readonly string[]): Promise<ChildResult>;
   leave(): Promise<void>;
 }
 
@@ -67,12 +68,7 @@ function aPlace(yaml: string): Place {
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [code, stdout, stderr] = await Promise.all([
-        child.exited,
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      return { code, stdout, stderr };
+      return resultOf(child);
     },
     async leave() {
       await place.run(["daemon", "stop"]);

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { registerReader } from "../src/testing/reader.ts";
 import { until } from "../src/testing/until.ts";
-import { startWorld, type Result, type World } from "../src/testing/world.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
+import { resultOf, type ChildResult } from "../src/testing/childResult.ts";
 
 const launcher = new URL("../bin/tieline", import.meta.url).pathname;
 
@@ -17,7 +18,7 @@ async function whileStopped<Outcome>(pid: number, run: () => Promise<Outcome>): 
   }
 }
 
-async function timed(run: () => Promise<Result>): Promise<Result & { seconds: number }> {
+async function timed(run: () => Promise<ChildResult>): Promise<ChildResult & { seconds: number }> {
   const from = performance.now();
   const result = await run();
   return { ...result, seconds: (performance.now() - from) / 1_000 };
@@ -32,10 +33,7 @@ function start(world: World, ...args: string[]) {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const ended = Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]).then(
-    ([code, stdout, stderr]) => ({ code, stdout, stderr }),
-  );
-  return { child, ended };
+  return { child, ended: resultOf(child) };
 }
 
 test("with the daemon stopped every command fails within seconds, names its pid and says what to do", async () => {

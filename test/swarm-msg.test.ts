@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTextParser } from "../src/intake/text/parser.ts";
 import { until } from "../src/testing/until.ts";
+import { resultOf } from "../src/testing/childResult.ts";
 
 const script = join(import.meta.dir, "../bin/swarm-msg");
 const shells: Record<string, string[]> = { dash: ["dash"], bash: ["bash"], "busybox ash": ["busybox", "ash"] };
@@ -73,12 +74,7 @@ async function run(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, code };
+  return resultOf(child);
 }
 
 const outbox = (workspace: string) => readdirSync(join(workspace, ".outbox")).sort();

@@ -15,6 +15,7 @@ import { aMomentWithin } from "../src/testing/moments.ts";
 import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
+import { resultOf } from "../src/testing/childResult.ts";
 
 const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");
 const keep = keeping();
@@ -71,11 +72,7 @@ async function swarm(world: World, name: string, ...argv: string[]): Promise<str
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+  const { code, stdout, stderr } = await resultOf(child);
   if (code !== 0) throw new Error(`swarm-msg ${argv.join(" ")}: exit ${code} ${stderr}`);
   return stdout;
 }

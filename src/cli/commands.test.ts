@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { TielineError } from "../model/errors.ts";
-import { textOf } from "../testing/commandLine.ts";
+
 import { commandLineWithDaemon } from "../testing/commandLineWithDaemon.ts";
 import { loadAll, registry } from "./registry.ts";
+import { textOf } from "../testing/childResult.ts";
 
 const tieline = commandLineWithDaemon();
 

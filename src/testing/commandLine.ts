@@ -3,14 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf, type Home } from "../client/home.ts";
 import { runOnTerminal } from "./onTerminal.ts";
+import { resultOf, type ChildResult } from "./childResult.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
-
-export interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export interface Running {
   readonly env?: Readonly<Record<string, string>>;
@@ -22,9 +17,9 @@ export interface CommandLine extends Disposable {
   readonly home: Home;
   readonly dir: string;
   readonly env: Readonly<Record<string, string>>;
-  run(args: readonly string[], options?: Running): Promise<Result>;
+  run(args: readonly string[], options?: Running): Promise<ChildResult>;
   /** The same on a terminal; stdout is everything that the terminal received. */
-  runOnTerminal(args: readonly string[], options?: Running): Promise<Pick<Result, "code" | "stdout">>;
+  runOnTerminal(args: readonly string[], options?: Running): Promise<Pick<ChildResult, "code" | "stdout">>;
   /** Starts it and leaves ending it to the test. */
   start(args: readonly string[], options?: Running): Bun.Subprocess<"ignore", "pipe", "pipe">;
 }
@@ -51,8 +46,7 @@ export function commandLine(): CommandLine {
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [code, stdout, stderr] = await Promise.all([child.exited, textOf(child.stdout), textOf(child.stderr)]);
-      return { code, stdout, stderr };
+      return resultOf(child);
     },
     async runOnTerminal(args, { env: more = {} } = {}) {
       const { code, told } = await runOnTerminal([launcher, ...args], { cwd: dir, env: { ...env, ...more } });
@@ -72,5 +66,3 @@ export function commandLine(): CommandLine {
     },
   };
 }
-
-export const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text();

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { resultOf } from "./childResult.ts";
 
 export const repository = join(import.meta.dir, "../..");
 
@@ -10,11 +11,7 @@ export async function mustSucceed(
   env: Record<string, string | undefined> = process.env,
 ): Promise<string> {
   const child = Bun.spawn([...argv], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+  const { code, stdout, stderr } = await resultOf(child);
   if (code !== 0) throw new Error(`${argv.join(" ")}: exit ${code}\n${stdout}${stderr}`);
   return stdout;
 }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { AgentView, InboxView, HistoryView } from "../api/schema.ts";
 import { bunExec } from "../os/exec.ts";
 import { until, untilGone } from "./until.ts";
+import { resultOf, type ChildResult } from "./childResult.ts";
 
 /** Tieline as a user has it: the command, a home, a tmux server and a project directory, all of them private. */
 export interface World extends AsyncDisposable {
@@ -13,7 +14,7 @@ export interface World extends AsyncDisposable {
   tieline(
     args: readonly string[],
     options?: { env?: Record<string, string>; cwd?: string; stdin?: string },
-  ): Promise<Result>;
+  ): Promise<ChildResult>;
   /** The JSON that a command printed; throws when it did not exit with 0. */
   json<T>(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string }): Promise<T>;
   ls(): Promise<AgentView[]>;
@@ -31,12 +32,6 @@ export interface World extends AsyncDisposable {
   killDaemon(): Promise<void>;
   /** Ends the server and waits until nothing answers on its socket. */
   stopTmux(): Promise<void>;
-}
-
-export interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 const ownLauncher = new URL("../../bin/tieline", import.meta.url).pathname;
@@ -88,12 +83,7 @@ export async function startWorld({
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [code, stdout, stderr] = await Promise.all([
-        child.exited,
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      return { code, stdout, stderr };
+      return resultOf(child);
     },
 
     async json<T>(args: readonly string[], options = {}) {

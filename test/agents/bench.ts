@@ -14,6 +14,7 @@ import { opencode } from "./recipes/opencode.ts";
 import { pi } from "./recipes/pi.ts";
 import { captureCommand, parseCapture, type Screen } from "./screen.ts";
 import { insist, until } from "./until.ts";
+import { resultOf } from "../../src/testing/childResult.ts";
 
 export const recipes: Record<AgentProgram, Recipe> = { "claude-code": claudeCode, codex, gemini, opencode, pi };
 
@@ -319,13 +320,9 @@ async function runTmux(args: string[], env: Record<string, string>, input = ""):
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [printed, complaint, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${complaint.trim()}`);
-  return printed;
+  const { code, stdout, stderr } = await resultOf(child);
+  if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${stderr.trim()}`);
+  return stdout;
 }
 
 /** Whether a file is in the project. */

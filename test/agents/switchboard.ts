@@ -11,6 +11,7 @@ import { prepareBench, startBench, type Bench, type BenchOptions } from "./bench
 import type { AgentProgram } from "./install.ts";
 import type { Json } from "./recipe.ts";
 import { until } from "./until.ts";
+import { resultOf, type ChildResult } from "../../src/testing/childResult.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 
@@ -123,10 +124,7 @@ export class Switchboard implements AsyncDisposable {
     return readFileSync(file, "utf8").trim();
   }
 
-  async tieline(
-    args: readonly string[],
-    env: Record<string, string> = {},
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
+  async tieline(args: readonly string[], env: Record<string, string> = {}): Promise<ChildResult> {
     const child = Bun.spawn([launcher, ...args], {
       cwd: this.root,
       env: this.env(env),
@@ -134,12 +132,7 @@ export class Switchboard implements AsyncDisposable {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [code, stdout, stderr] = await Promise.all([
-      child.exited,
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { code, stdout, stderr };
+    return resultOf(child);
   }
 
   private env(more: Record<string, string> = {}): Record<string, string> {

@@ -9,6 +9,7 @@ import { lackOfBubblewrap, type Lack } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";
 import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
+import { resultOf } from "../../src/testing/childResult.ts";
 
 export const session = "5e5510a1-0000-4000-8000-000000000001";
 export const secret = "SECRET-FOR-ANA";
@@ -117,12 +118,7 @@ const inBubblewrap: IntruderKind = {
           stderr: "pipe",
           timeout: 60_000,
         });
-        const [code, stdout, stderr] = await Promise.all([
-          child.exited,
-          new Response(child.stdout).text(),
-          new Response(child.stderr).text(),
-        ]);
-        return { code, stdout, stderr };
+        return resultOf(child);
       },
       [Symbol.dispose]: () => undefined,
     };

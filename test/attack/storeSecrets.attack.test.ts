@@ -6,8 +6,9 @@ import { createOtherUser, lackOfOtherUser, type OtherUser } from "../../src/test
 import { lackOfMounts, smallDisk } from "../../src/testing/smallDisk.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
+import { type ChildResult } from "../../src/testing/childResult.ts";
 
-const errorOf = ({ stdout, stderr, code }: { stdout: string; stderr: string; code: number }) => ({
+const errorOf = ({ stdout, stderr, code }: ChildResult) => ({
   code,
   stdout,
   error: /^error (\w+)/.exec(stderr)?.[1],

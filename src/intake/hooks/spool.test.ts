@@ -6,6 +6,7 @@ import { plantBunSettings } from "../../testing/bunSettings.ts";
 import { until } from "../../testing/until.ts";
 import { flagEvents, hookPlaceIn, layHookPlace } from "./place.ts";
 import { Spool, type SpooledCall } from "./spool.ts";
+import { resultOf } from "../../testing/childResult.ts";
 
 const payload = { session_id: "s-1", hook_event_name: "PostToolUse", text: "x".repeat(300_000) };
 const answer = { answer: "of the daemon" };
@@ -38,12 +39,7 @@ function aHome({ daemon = true, answers = true } = {}) {
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [code, stdout, stderr] = await Promise.all([
-        child.exited,
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      return { code, stdout, stderr };
+      return resultOf(child);
     },
     [Symbol.dispose]() {
       void server?.stop(true);
