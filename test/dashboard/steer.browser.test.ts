@@ -80,7 +80,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
       await pick("helper", "Kill");
       expect((await agentNamed("helper"))!.state).toBe("idle");
       await card("helper")
-        .getByRole("button", { name: /^Kill it\?/ })
+        .getByRole("button", { name: /^Kill\? / })
         .click();
       await card("helper").and(page.locator('[data-state="suspended"]')).waitFor();
     });
