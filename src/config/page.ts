@@ -15,16 +15,16 @@ error that names the key, the given value and what is expected, with file, line 
 
 ## config.json, in the home
 
-\`~/.tieline/config.json\`, or in \`TIELINE_HOME\` if that is set. The daemon reads it when it starts and
-never writes to it. After a change, commands tell you to restart the daemon (\`tieline daemon stop\`). Keys are nested by section:
+\`~/.tieline/config.json\`, or in \`TIELINE_HOME\` if that is set. The daemon reads it when it starts and never writes
+to it. After a change, commands tell you to restart the daemon (\`tieline daemon stop\`). Keys are nested by section:
 \`{"delivery": {"retries": 0}}\`.
 
 ${table(homeRows())}
 
 ## tieline.yaml, in the project
 
-Found by walking up from the working directory; its directory is the project. Files of other users are ignored. Tieline never
-writes to it, and starts nothing from it until you trust it ([trust](trust.md)).
+Found by walking up from the working directory; its directory is the project. Files of other users are ignored.
+Tieline never writes to it, and starts nothing from it until you trust it ([trust](trust.md)).
 
 ${table(rowsOf(ProjectFile))}
 
@@ -36,10 +36,10 @@ ${projectTemplate("web").trimEnd()}
 
 ### An agent
 
-The keys under \`agents: <name>:\`, and in the front matter of a profile file (\`.tieline/agents/<name>.md\` in the project,
-\`agents/<name>.md\` in the home). A profile is looked up in \`tieline.yaml\`, then in the project's files, then in the
-user's, then among the built-in ones. An entry without a \`command\` that has the name of a profile further down refines
-that profile; \`profile:\` names another one to build on.
+The keys under \`agents: <name>:\`, and in the front matter of a profile file (\`.tieline/agents/<name>.md\` in the
+project, \`agents/<name>.md\` in the home). A profile is looked up in \`tieline.yaml\`, then in the project's files,
+then in the user's, then among the built-in ones. An entry without a \`command\` that has the name of a profile
+further down refines that profile; \`profile:\` names another one to build on.
 
 ${table(rowsOf(ProfileFields))}
 
@@ -49,7 +49,8 @@ ${table(rowsOf(ObjectFields))}
 
 ## Which team a command works in
 
-\`--team\`, else \`TIELINE_TEAM\`, else the team of the nearest \`tieline.yaml\`, else \`default\`. [Teams](routing.md#teams) explains which directory a team belongs to.
+\`--team\`, else \`TIELINE_TEAM\`, else the team of the nearest \`tieline.yaml\`, else \`default\`.
+[Teams](routing.md#teams) explains which directory a team belongs to.
 `;
 }
 
