@@ -91,7 +91,7 @@ describe("bodies arrive byte for byte", () => {
   }, 90_000);
 });
 
-test("a program that shows nothing of what is typed: the receipt says that it was written, and claims no screen", async () => {
+test("a program that echoes nothing: the receipt says that it was written, and claims no screen", async () => {
   const yaml = JSON.stringify({
     team: "web",
     agents: { mute: { command: ["sh", "-c", "stty -echo; echo ready; exec cat > got"], echo: false } },

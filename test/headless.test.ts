@@ -68,7 +68,7 @@ describe("an agent without a terminal", () => {
     );
   });
 
-  test("every message of its output is sent once, wherever the daemon is killed, and it outlives the daemon", async () => {
+  test("each message of its output is sent once, wherever the daemon is killed; it outlives the daemon", async () => {
     const world = await aWorld(`  printer: { command: [sh, -c, "tail -n +1 -f script"], headless: true }\n`);
     const script = join(world.project, "script");
     const total = 24;
@@ -211,7 +211,7 @@ while sleep 0.005; do echo a line now and then; done`,
     expect((await world.ls())[0]).toMatchObject({ state: "suspended" });
   });
 
-  test("a job that is done at once has said what it had to say, and says it again when it is started again", async () => {
+  test("a job that exits at once has sent its output, and sends it again when it is started again", async () => {
     const world = keep(
       await startWorld({
         files: {

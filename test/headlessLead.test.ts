@@ -105,7 +105,7 @@ test("the inbox of a lead without a screen goes to its input, each row once, and
   expect(lead.heard().map((text) => text.split("\n")[1])).toEqual(["the cellar is wet", "the left one"]);
 });
 
-test("what a lead without a screen says at the end of a turn reaches the user, as the answer where it is one", async () => {
+test("the last text of a headless lead's turn reaches the user, as the answer where it is one", async () => {
   await using lead = await withLead();
   const { tag } = await lead.world.json<{ tag: string }>(["send", "team-lead", "how is it going?"]);
   await until(async () => (await mail(lead.world)).length === 1, "its words");
@@ -122,7 +122,7 @@ test("what a lead without a screen says at the end of a turn reaches the user, a
   ]);
 });
 
-test("a lead is known by its session, whatever the team is called; agents of its own team are members there", async () => {
+test("a lead is known by its session, whatever the team is called; agents of its team are members", async () => {
   await using lead = await withLead({ name: "session-1", leadAgentId: "team-lead@session-1" }, "session-1");
   const [{ sessionId }] = (await lead.world.json<AgentView[]>(["ls"])) as [AgentView];
   const file = join(lead.world.dir, ".claude/teams/session-1/config.json");

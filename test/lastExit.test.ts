@@ -31,7 +31,7 @@ const windows = async (): Promise<string[]> =>
   (await world.tmux("list-windows", "-a", "-F", "#{window_name}")).split("\n");
 
 describe("a program that ends at once", () => {
-  test("is shown with its command, its exit code and its last lines: by up, in ls, and with the message that waits", async () => {
+  test("is shown with command, exit code and last lines: by up, in ls, and with the queued message", async () => {
     const { code, stderr } = await world.tieline(["up", "crash", "steady"]);
     expect(code).toBe(4);
     expect(stderr).toMatch(/^error SPAWN_FAILED: crash exited with code 3: no such model \(after \d+\.\d s\)\n/);

@@ -114,7 +114,7 @@ test("a member of a Claude Code team is written to by name, and what it writes t
   expect(crew.rows("scout")).toHaveLength(1);
 });
 
-test("nothing proves that a member has seen a message: --wait seen is refused at once, and nothing is written", async () => {
+test("--wait seen is refused at once for a member, because nothing proves it, and nothing is written", async () => {
   await using world = await startWorld();
   const crew = crewIn(world);
   const { code, stderr } = await world.tieline(["send", "--wait", "seen", "scout", "look in the cellar"]);
@@ -148,7 +148,7 @@ test("what a member writes to the user under the name that Claude Code reaches a
   await until(() => crew.rows("the-user").length === 0, "an empty inbox");
 });
 
-test("members are listed before anyone writes to them, where their team belongs, and are forgotten when they leave", async () => {
+test("members are listed in their team before the first message, and removed when they leave", async () => {
   await using world = await startWorld({ files: { "tieline.yaml": "team: web\n" } });
   const elsewhere = {
     members: [
@@ -316,7 +316,7 @@ test("a member with the name of an agent of yours has the next name, and both ar
   expect(await mail(world)).toMatchObject([{ from: "scout-2", body: "from the member" }]);
 });
 
-test("agents are registered as members of the team of their name, get mail that its members write, and leave it", async () => {
+test("agents join the native team of their name, get mail of its members, and leave it", async () => {
   await using world = await startWorld();
   const crew = crewIn(world, { hiddenPaneIds: ["%9"], members: [{ ...lead, color: "red" }, scout] });
   const noted = join(world.dir, "noted");

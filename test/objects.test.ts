@@ -47,7 +47,7 @@ describe("objects in the daemon", () => {
     expect(await Bun.file(join(world.project, "ran")).text()).toBe("ran\n");
   });
 
-  test("an object that comes into tieline.yaml is there at once, and one that hangs does not affect others", async () => {
+  test("an object added to tieline.yaml is there at once, and one that hangs does not affect others", async () => {
     const world = await aWorld(`objects: { stuck: { module: "${parrot}", timeoutMs: 2000 } }\n`);
     expect((await world.ls()).map(({ name }) => name)).toEqual(["stuck"]);
     world.file(

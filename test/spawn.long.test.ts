@@ -5,7 +5,7 @@ import type { InboxView, ReceiptView } from "../src/api/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld } from "../src/testing/world.ts";
 
-test("a crash loop is five starts with growing pauses; then the mail goes back, and a retry has it tried again", async () => {
+test("a crash loop is five starts with growing pauses; then the mail bounces, and a retry starts over", async () => {
   const yaml = "team: web\nagents:\n  ana: { command: [sh, ./crash.sh], cwd: . }\n";
   await using world = await startWorld({ files: { "tieline.yaml": yaml, "crash.sh": "echo started >>starts\n" } });
   const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);

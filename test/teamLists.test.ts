@@ -110,7 +110,7 @@ test("what happened in a disbanded team can still be listed", async () => {
   expect(await lines("events", "--team", "api", "--type", "delivery.expired")).toContain("slow");
 });
 
-test("agents of another team keep their team where no others are listed, also after their team was disbanded", async () => {
+test("agents of another team keep their team name in lists, also after the team was disbanded", async () => {
   const elsewhere = { cwd: "/" };
   const others = async (...words: string[]): Promise<string> => (await world.tieline(words, elsewhere)).stdout;
   expect(await others("log", "web:slow", "--limit", "1")).toMatch(/user → web:slow .*web only/);

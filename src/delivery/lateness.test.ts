@@ -51,7 +51,7 @@ async function noteFor(change: {
   return { ana, notes, deliverBy };
 }
 
-test("an urgent message to a working agent without hooks says when it arrives, and how to have it earlier", async () => {
+test("an urgent message to a working agent without hooks says when it arrives, and how to speed it up", async () => {
   for (const when of ["interrupt", "tool"] as const) {
     const { notes, deliverBy } = await noteFor({ when });
     const text =

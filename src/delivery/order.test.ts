@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => post[Symbol.asyncDispose]());
 
-test("what is being pushed is not overtaken by what a hook fetches; other senders and more urgent mail do not wait", async () => {
+test("a hook does not overtake a push; other senders and more urgent mail do not wait", async () => {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   post.transport.outcome = () => promise;
   await post.courier.start();

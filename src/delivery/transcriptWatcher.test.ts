@@ -167,7 +167,7 @@ test("a copy of the conversation that holds it is no reason to give it up", asyn
   await court.seen(id);
 });
 
-test("what the program wrote down before it was settled is proof, too, although the transcript was read since", async () => {
+test("a record that was written before the delivery was settled is proof, even if it was read since", async () => {
   await using court = aCourt();
   const other = await court.delivered("other");
   const { id } = await court.delivered("early", "submitted", async (tag) => {

@@ -91,7 +91,7 @@ describe("submissions", () => {
     ]);
   });
 
-  test("a writer who answers each notice with the same mistake is told eight times, and again after other mail", async () => {
+  test("a writer that repeats its mistake gets eight notices, and more after other mail", async () => {
     const { submissions, agent, mailbox, told, send } = await aTeam();
     const writer = agent("writer");
     const notices = (): number =>

@@ -86,7 +86,7 @@ describe("objects of a project", () => {
     expect(await inbox(null, 1)).toMatchObject([{ body: "1" }]);
   });
 
-  test("a module that is not there bounces its mail, says why, and serves the next once the file says better", async () => {
+  test("a missing module bounces its mail with the reason, and serves the next once it is there", async () => {
     const team = await aTeam(`objects:\n  parrot: { module: missing.ts }\n`);
     const lost = await team.send({ to: "parrot", body: "nothing" });
     expect((await team.until(lost.receipt.message, ({ state }) => state === "failed")).detail).toContain(

@@ -55,7 +55,7 @@ test("a pane that is gone is PANE_UNKNOWN, never another pane", async () => {
   await expect(capture(server, "%99")).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
 });
 
-test("whether a program asked for bracketed paste is known where tmux has a format for it, and unknown elsewhere", async () => {
+test("bracketed paste is known where tmux has a format for it, and unknown elsewhere", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   /** The same server as if it knew the format of later versions. */
@@ -82,7 +82,7 @@ test("one look gives facts, styled rows and plain rows", async () => {
   expect(await capture(server, pane, { ansi: true })).toEqual(styled);
 });
 
-test("plain rows are what tmux itself shows without styles: colours, lines, wide letters, a coloured blank", async () => {
+test("plain rows match tmux without styles: colours, lines, wide letters, a coloured blank", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const colours = "\x1b[38;2;1;2;3;48;5;17mdeep\x1b[0m \x1b[4:3;58:5:9mcurly\x1b[0m";

@@ -48,7 +48,7 @@ async function untilNotice(board: Switchboard, words: string): Promise<readonly 
 
 export function outageSuite(kind: string, { test, start, untilIdle, clear, words }: Outage): void {
   for (const [name, break_] of Object.entries(failures)) {
-    test(`${kind}, ${name}: delivered but not read, with the reason, at once; the next prompt takes it along`, async () => {
+    test(`${kind}, ${name}: delivered, not read, with the reason; the next prompt takes it along`, async () => {
       await using board = await Switchboard.start();
       await using bench = await start(board);
       break_(bench.model);

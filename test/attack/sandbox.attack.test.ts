@@ -276,7 +276,7 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
     await until(() => place().length === 0, "the end of the second one");
   }, 120_000);
 
-  test("is not started on a machine without the program that connects it, and the error names the package", async () => {
+  test("is not started without the program that connects it, and the error names the package", async () => {
     const world = keep(await startWorld());
     const bin = join(world.dir, "bin");
     mkdirSync(bin);

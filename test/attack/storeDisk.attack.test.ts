@@ -40,7 +40,7 @@ describeUnless(lackOfMounts())("a full disk", () => {
     expect(statSync(join(disk.dir, "events.db")).size).toBeGreaterThan(0);
   });
 
-  test("under a used home lets the daemon start and read; sends are refused, and accepted again once there is room", async () => {
+  test("lets the daemon start and read; sends are refused, and accepted once there is room", async () => {
     using disk = smallDisk(12 * 1024 * 1024);
     await using world = await startWorld();
     const env = { TIELINE_HOME: join(disk.dir, "home") };

@@ -48,7 +48,7 @@ describe("a home whose mailbox is damaged", () => {
     closeSync(fd);
   };
 
-  test("in its first page is repaired: every message is there, open deliveries are uncertain, and mail flows", async () => {
+  test("in its first page is repaired: messages are there, open deliveries uncertain, mail flows", async () => {
     await world.tieline(["daemon", "stop"]);
     overwrite(0);
     await refused();

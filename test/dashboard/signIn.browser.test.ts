@@ -92,7 +92,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await own.close();
   });
 
-  test("a daemon that is restarted under an open tab: the tab continues, the draft stays, and one message arrives", async () => {
+  test("an open tab survives a restart of the daemon: the draft stays, and one message arrives", async () => {
     await page.bringToFront();
     await page.keyboard.press("c");
     await page.locator("#compose-to").fill("scout");
@@ -128,7 +128,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     expect((await devices()).filter(({ state }) => state === "active")).toHaveLength(1);
   });
 
-  test("a tab that is reloaded after the restart asks for a link; what it remembered is there at the new address", async () => {
+  test("a tab that is reloaded after the restart asks for a link; its state is there at the new address", async () => {
     await page.getByRole("button", { name: "Change to light" }).click();
     await page.keyboard.press("c");
     await page.locator("#compose-to").fill("lead");

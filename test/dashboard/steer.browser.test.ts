@@ -43,7 +43,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
       await page.locator(".notice.bad").getByRole("button", { name: "Dismiss" }).click();
     });
 
-    test("a project that can start other things than the user has trusted starts nothing, and says what to run", async () => {
+    test("a project that can start untrusted programs starts nothing, and says what to run", async () => {
       const file = join(stage.world.project, "tieline.yaml");
       const before = readFileSync(file, "utf8");
       writeFileSync(file, before.replace('"cat"', '"tac"'));

@@ -28,7 +28,7 @@ const windows = async (): Promise<string[]> =>
 const format = (pane: string, text: string): Promise<string> => world.tmux("display-message", "-p", "-t", pane, text);
 
 describe("tieline layout", () => {
-  test("mosaic: all agents in one window, the lead top left, names on the borders; restore puts them back", async () => {
+  test("mosaic shows all agents in one window, the lead top left, with names; restore undoes it", async () => {
     expect((await world.tieline(["up"])).code).toBe(0);
     const before = await windows();
     const done = await world.json<{ shown: string[]; leftOut: unknown[] }>(["layout", "mosaic"]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { Viewers } from "./viewers.ts";
 
-test("whoever looks is attended until they leave; at the end nobody is, although tmux was just being asked", async () => {
+test("a viewer is attended until it leaves; at the end none is, although tmux was just being asked", async () => {
   const answer = Promise.withResolvers<string[]>();
   let attending = 0;
   const viewers = new Viewers({

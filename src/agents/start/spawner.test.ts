@@ -175,7 +175,7 @@ describe("a program that will not run", () => {
     expect(told[0]).toStartWith("ana ended soon after it was started; the next start is in");
   });
 
-  test("one that takes a message and ends is started again for the next, with a pause, and never given up", async () => {
+  test("a program that takes a message and exits is started again for the next, after a pause", async () => {
     const { mailbox, spawner, starts, told, up, down, send } = world({
       ana: async ({ id }) => {
         up(id);

@@ -79,7 +79,7 @@ describe("agents that ask each other at once", () => {
 });
 
 describe("replies to a question with several recipients", () => {
-  test("another recipient gets neither a reply that was not sent to it nor the state of the other deliveries", async () => {
+  test("another recipient sees neither a reply to others nor the state of other deliveries", async () => {
     const [bob, eve] = [await asker("reply-bob"), await asker("reply-eve")];
     const { tag } = await daemon.user.call("send", { to: "@all", body: "which password?" });
     const { tag: reply } = await bob.client.call("reply", { tag, body: "hunter2" });

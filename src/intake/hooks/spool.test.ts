@@ -210,7 +210,7 @@ describe("the spool", () => {
     expect(calls).toEqual([]);
   });
 
-  test("goes on after a folder that was gone, a payload that is no JSON, and calls that their hooks abandoned", async () => {
+  test("continues after a missing folder, a payload that is not JSON, and abandoned calls", async () => {
     using home = aHome();
     const { spool: folder } = home.place;
     const end = new AbortController();

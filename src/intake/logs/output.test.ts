@@ -84,7 +84,7 @@ describe("what a program printed", () => {
     expect(again.contents()).toEqual(["a: first and second"]);
   });
 
-  test("what was read is cut off in the middle of a message: it comes whole and once, also after a restart", async () => {
+  test("a message that was read in part arrives whole and once, also after a restart", async () => {
     const filler = `${"x".repeat(99)}\n`.repeat(4_000);
     writeFileSync(output, `${block("a", "one")}\n${filler}${block("b", "two")}\n<<SWARM_MSG:TO=c:START>>thr`);
     const tail = start({ ...plain, partOf });

@@ -108,7 +108,7 @@ describe("tailing logs", () => {
     expect([...tail.contents(), ...again.contents()]).toEqual(["a: one", "b: two", "c: three"]);
   });
 
-  test("a line that pauses before its newline is sent whole; one that never gets it is sent after a minute", async () => {
+  test("a line that pauses before its newline is sent whole; one without a newline after a minute", async () => {
     writeFileSync(file, res("@a: first half").trimEnd());
     const tail = start();
     await tail.until(() => store.get(file)?.loggedAt !== "" && store.has(file));

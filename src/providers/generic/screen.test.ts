@@ -17,7 +17,7 @@ describe("programs without rules of their own", () => {
     expect([reading.rule, reading.state, reading.draft]).toEqual([reading.rule, state, draft]);
   });
 
-  test("what is not free to type into is not so either where less is known of it, and nothing is without colours", () => {
+  test("a screen that is not free stays so where less is known, and none is free without colours", () => {
     for (const { file, screen, state, draft } of screens) {
       const bare = classify(manifest, { lines: screen.lines });
       if (state !== "idle" || draft) expect([file, bare.state === "idle" && !bare.draft]).toEqual([file, false]);

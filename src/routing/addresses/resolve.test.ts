@@ -132,7 +132,7 @@ describe("one recipient", () => {
     expect(resolved("scout", { natives: [anAgent({ name: "scout", id: "native" })] })).toEqual(hit("native", "scout"));
   });
 
-  test("a native member of the sender's team who runs goes before a built-in profile, not before the project's own", () => {
+  test("a running native member of the sender's team precedes built-in profiles, not the project's", () => {
     const lead = anAgent({ name: "team-lead", id: "native" });
     const builtIn = aProfile({ name: "team-lead", origin: "built in" });
     expect(resolved("team-lead", { profiles: [builtIn], natives: [lead] })).toEqual(hit("native", "team-lead"));

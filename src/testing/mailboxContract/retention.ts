@@ -67,7 +67,7 @@ export function retention(subject: () => Retained): void {
       expect(left()).toEqual(["open"]);
     });
 
-    test("keeps what was delivered or failed a moment ago, however old the message and however full the mailbox", async () => {
+    test("keeps recent deliveries and failures, however old the message and full the mailbox", async () => {
       await deliver(message("delivered long ago"));
       const late = await accept(message("delivered now"));
       const dead = await accept(message("expired now", ana, { ttlMs: 90_000 }), [cy]);
@@ -82,7 +82,7 @@ export function retention(subject: () => Retained): void {
       expect(left().slice(0, 2)).toEqual(["delivered now", "expired now"]);
     });
 
-    test("keeps what is unanswered until it is old, and removes what was answered or cancelled when it is crowded", async () => {
+    test("keeps unanswered messages until they are old; removes answered and cancelled ones when crowded", async () => {
       await deliver(message("question", user, { expectsReply: true }));
       const asked = message("answered question", user, { expectsReply: true });
       await deliver(asked, "seen");

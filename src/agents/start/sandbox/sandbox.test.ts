@@ -127,7 +127,7 @@ describe("sandboxes", () => {
     expect(mounts(command, "--tmpfs")).toEqual(["/tmp"]);
   });
 
-  test("what decides about programs outside is read-only, and the directories on the way to it cannot be renamed", async () => {
+  test("files that decide about programs outside are read-only, and their directories cannot be renamed", async () => {
     const workspace = join(root, "workspace");
     for (const directory of [".git/hooks", ".tieline/agents", "objects/deep"])
       mkdirSync(join(workspace, directory), { recursive: true });

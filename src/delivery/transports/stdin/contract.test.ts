@@ -102,7 +102,7 @@ describe("a program's standard input", () => {
     expect(program.printed()).toContain("x".repeat(1_000_000));
   });
 
-  test("what a program does not read is held, and what it read half is said to be unknown and spoils nothing", async () => {
+  test("unread input is held; input that was read in part is unknown and spoils nothing", async () => {
     await using program = await aProgram([
       "sh",
       "-c",

@@ -227,7 +227,7 @@ test("a program whose screen tells nothing is not ready while it computes, howev
 });
 
 describe("settings", () => {
-  test("timeoutMs and retries: how long is looked and how often Enter is pressed again, and the receipt says so", async () => {
+  test("timeoutMs and retries limit the inspection and repeated Enters, and the receipt says so", async () => {
     await using brisk = await openStage({ config: { delivery: { timeoutMs: 1_500, retries: 1 } } });
     const bob = await brisk.scripted("bob");
     await bob.direct({ swallowEnters: 100 });

@@ -18,7 +18,7 @@ const traits = providers.terminal(provider, {});
 const at = (now: number): Ages => new Ages(() => now);
 const quiet: Quiet = { waitMs: () => 0 };
 
-test("beside a user, the second in which a client came is waited out: a key within it would not refuse a write", async () => {
+test("waits out the second in which a client attached: a key within it would not refuse a write", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const alone = await idle(server, tmux.socketPath);

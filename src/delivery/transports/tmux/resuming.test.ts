@@ -9,7 +9,7 @@ import { Ages } from "../../../os/ages.ts";
 import { interpretSnapshot } from "./paneStatus.ts";
 import { providers } from "../../../compose/providers.ts";
 
-test("a program that goes on with a conversation is not ready before that shows, unless it does not for a minute", async () => {
+test("a program that resumes a conversation is not ready before that shows, for a minute at most", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["cat"] });

@@ -52,7 +52,7 @@ const reasons: Record<string, HoldReason> = {
   idle: "draft",
 };
 
-test("nothing is typed into any screen that is not an idle one with an empty composer, and the hold says why", async () => {
+test("types only into idle screens with an empty composer, and the hold reason says why", async () => {
   await using stage = await openStage();
   const players = new Map<string, Player>();
   const wrong: string[] = [];

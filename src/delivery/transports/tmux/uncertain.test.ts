@@ -53,7 +53,7 @@ describe("an attempt whose outcome is unknown", () => {
     const session = "7f0c2a52-5a0e-4c43-9d5c-0f7b7c1d2e3f";
     beforeEach(() => void brisk.tieline.directory.update(bob.agent.id, { sessionId: session }));
 
-    test("is absent where the prompt stays empty and no record holds it: it goes out again, and arrives once", async () => {
+    test("is absent if the prompt stays empty and no record holds it: it is sent again, and arrives once", async () => {
       await bob.direct({ swallowPastes: 1 });
       const receipt = await brisk.send("bob", "hello");
       expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain" });

@@ -78,7 +78,7 @@ async function pasted({ tmux }: Stage, pane: string): Promise<void> {
   await until(async () => (await mark()) !== "", "the paste");
 }
 
-test("an attempt that typing outlasted is finished when its text stands alone again, before anything else", async () => {
+test("an attempt that typing outlasted is finished first, once its text is alone in the composer", async () => {
   await using impatient = await openStage({ config: { delivery: { timeoutMs: 500, readyTimeoutMs: 800 } } });
   const bob = await impatient.scripted("bob");
   await bob.direct({ echoDelayMs: 300 });

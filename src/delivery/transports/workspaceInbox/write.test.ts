@@ -82,7 +82,7 @@ describe("the workspace inbox", () => {
     expect(await writeWith(3)).toEqual([10_001]);
   });
 
-  test("knows what it wrote after the agent removed it and after a restart, and that a draft was never published", async () => {
+  test("remembers what it wrote after a removal and a restart, and that a draft was never published", async () => {
     const before = openWorkspaceInbox(workspace);
     await before.write(message(1));
     rmSync(join(workspace, ".inbox/0001_bob.json"));
@@ -153,7 +153,7 @@ describe("the workspace inbox", () => {
     expect(readFileSync(outside, "utf8")).toBe("untouched");
   });
 
-  test("a directory in the place of a draft is refused, not removed, and does not stop the writes after it", async () => {
+  test("a directory in place of a draft is refused, not removed, and does not stop later writes", async () => {
     const inbox = openWorkspaceInbox(workspace);
     for (const name of [".draft-0001_bob.json", ".draft-.seq", ".draft-.agents"]) {
       const nested = join(workspace, ".inbox", name, "a/b/c");

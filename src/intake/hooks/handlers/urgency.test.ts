@@ -97,7 +97,7 @@ test("an answer that does not leave us leaves the message where it was", async (
   expect([again.refusal, urgent.state()]).toEqual([urgent.text, "delivered"]);
 });
 
-test("what goes out when: tool mail with a result, turn mail of agents at the end, the user's waits for the prompt", async () => {
+test("tool mail goes with a result, turn mail of agents at the end, the user's with the prompt", async () => {
   const session = aSession();
   const [tooled, turn, users] = [
     await session.mail("a", "tool"),
@@ -128,7 +128,7 @@ test("mail that is longer than a hook may say goes in portions, and none is lost
   expect(portions.join("\n\n")).toBe(mails.map((mail) => mail.text).join("\n\n"));
 });
 
-test("Codex, which says nothing after a command that goes on in the background, is told with its next call", async () => {
+test("Codex gets mail with its next call after a command that continues in the background", async () => {
   const session = aSession();
   const tooled = await session.mail("a", "tool");
   expect((await session.call({ provider: "claude-code" })).context).toBeNull();
