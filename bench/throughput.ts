@@ -15,6 +15,7 @@ import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
 import { callerOf } from "../src/cli/connect.ts";
 import { startWorld } from "../src/testing/world.ts";
+import { lowestRank } from "../src/delivery/transports/port.ts";
 
 const messages = 5_000;
 const senders = 8;
@@ -80,7 +81,7 @@ async function oneRecipient(): Promise<{ perSecond: number; verdict: string }> {
         "tmux",
         {
           name: "tmux",
-          traits: { bestProof: "screen", authority: "user" },
+          traits: { bestProof: "screen", authority: "user", rank: lowestRank },
           ready: () => Promise.resolve({ kind: "ready" }),
           deliver: ({ message }) => {
             received.push(message.body);

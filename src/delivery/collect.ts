@@ -6,6 +6,7 @@ import type { Clock } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
 import { goesByProtocol } from "./transportSelection.ts";
 import { comesBefore, type Order } from "./order.ts";
+import type { Transport } from "./transports/port.ts";
 
 export interface Collection {
   readonly transport: string;
@@ -32,17 +33,20 @@ export interface CollectParts {
     outcome: Outcome,
     way: { transport: string; authority: Authority },
   ) => Promise<void>;
+  readonly transportOf: (name: string) => Transport;
   readonly clock: Clock;
 }
 
 export async function collectMail(
-  { mailbox, order, settle, clock }: CollectParts,
+  { mailbox, order, settle, transportOf, clock }: CollectParts,
   agent: Agent,
   request: Collection,
 ): Promise<Collected> {
   const { transport, authority, whens, take = () => true, limit = 20, outOfOrder = false } = request;
   const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
-  const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && !goesByProtocol(agent, message));
+  const queued = due.filter(
+    ({ message, delivery }) => delivery.state === "queued" && !goesByProtocol(agent, message, transportOf),
+  );
   const items: { message: Message; delivery: Delivery }[] = [];
   const earlier = queued.length === 0 ? [] : order.underway(agent.id, transport);
   for (const row of queued) {

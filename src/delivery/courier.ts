@@ -121,7 +121,7 @@ export function createCourier(parts: CourierParts): Courier {
 
     wake: (agent) => rounds.ask(agent),
 
-    collect: (agent, request) => collectMail({ mailbox, order, settle, clock }, agent, request),
+    collect: (agent, request) => collectMail({ mailbox, order, settle, transportOf, clock }, agent, request),
 
     async reconsider(agent, delivered = []) {
       for (const delivery of [...uncertainOf(agent), ...delivered.flatMap((id) => mailbox.delivery(id) ?? [])])

@@ -5,7 +5,7 @@ import type { AgentState, Endpoint } from "../model/agent.ts";
 import { agentId } from "../model/ids.ts";
 import { seal, type When } from "../model/message.ts";
 import { anAgent } from "../testing/agents.ts";
-import type { Transport } from "./transports/port.ts";
+import { lowestRank, type Transport } from "./transports/port.ts";
 import { Lateness } from "./lateness.ts";
 
 const transports: Readonly<Record<string, Partial<Transport>>> = {
@@ -14,7 +14,7 @@ const transports: Readonly<Record<string, Partial<Transport>>> = {
   "opencode-server": { earliest: () => "tool" },
 };
 const transportOf = (name: string): Transport =>
-  ({ name, traits: { bestProof: "screen", authority: "user" }, ...transports[name] }) as Transport;
+  ({ name, traits: { bestProof: "screen", authority: "user", rank: lowestRank }, ...transports[name] }) as Transport;
 
 async function noteFor(change: {
   when: When;

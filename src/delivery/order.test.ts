@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Outcome } from "../model/delivery.ts";
 import { bob, busy, CourierPost } from "../testing/courierPost.ts";
 import { ana, user } from "../testing/mailboxContract.ts";
+import { lowestRank } from "./transports/port.ts";
 
 let post: CourierPost;
 beforeEach(() => {
@@ -27,7 +28,7 @@ test("a hook does not overtake a push; other senders and more urgent mail do not
 });
 
 test("what a program may still have in its queue is not overtaken until its model has read it", async () => {
-  post.transport.traits = { bestProof: "transcript", authority: "peer" };
+  post.transport.traits = { bestProof: "transcript", authority: "peer", rank: lowestRank };
   post.transport.outcome = { kind: "delivered", proof: "written" };
   await post.courier.start();
   const first = await post.sendAs(ana, "first");

@@ -1,11 +1,11 @@
 import type { Agent } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
-import type { Attempt, Readiness, Transport } from "../delivery/transports/port.ts";
+import { lowestRank, type Attempt, type Readiness, type Transport } from "../delivery/transports/port.ts";
 
 /** A transport whose recipient the test plays. */
 export class PlayedTransport implements Transport {
   readonly name = "tmux";
-  traits: Transport["traits"] = { bestProof: "screen", authority: "user" };
+  traits: Transport["traits"] = { bestProof: "screen", authority: "user", rank: lowestRank };
   readonly written: string[] = [];
   readonly prefetched: string[] = [];
   readiness: Readiness = { kind: "ready" };

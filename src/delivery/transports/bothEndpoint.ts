@@ -1,8 +1,5 @@
-import type { Agent, Endpoint } from "../../model/agent.ts";
+import type { Endpoint } from "../../model/agent.ts";
 
-/** Two ways into one agent at a time, because somebody wants it so: its native inbox and its pane. */
+/** Writes to the native inbox and to the pane of one agent, where the configuration asks for both. */
 export const bothTransport = "both";
 export const bothEndpoint: Endpoint = { transport: bothTransport, locator: {} };
-
-export const isReachedTwice = ({ endpoints }: Pick<Agent, "endpoints">): boolean =>
-  endpoints.some(({ transport }) => transport === bothTransport);

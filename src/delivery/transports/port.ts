@@ -57,12 +57,37 @@ export interface ProbingTransport extends Transport {
 }
 
 export interface TransportTraits {
-  /** The best proof that this way can ever give. */
+  /** The best proof that this transport can give. */
   readonly bestProof: Proof;
+  /** Whether the model reads the text as the user's words or as a peer's. */
   readonly authority: Authority;
+  readonly rank: TransportRank;
   /** Text here starts no turn, so acks and bounces are written too. */
   readonly quiet?: boolean;
+  /** The agent fetches its mail here by itself. */
+  readonly fetched?: boolean;
+  /** Programs talk to each other here; a model would take the same for text. */
+  readonly protocol?: boolean;
+  /** An agent with such an endpoint gets all its mail there. */
+  readonly exclusive?: boolean;
+  /** Writes by several transports at once; for mail that waits for the end of a turn. */
+  readonly combined?: boolean;
+  /** A program that reads an input stream does not read its terminal. */
+  readonly input?: "terminal" | "stream";
 }
+
+/** The preference among an agent's endpoints: the lowest comes first, the same keeps the agent's order. */
+export interface TransportRank {
+  /** For mail from the user that waits for the end of a turn. */
+  readonly atTurnEnd: number;
+  /** For mail from the user that is sent with `--when tool` or `interrupt`. */
+  readonly inTurn: number;
+  /** For mail from agents. */
+  readonly fromAgent: number;
+}
+
+/** For a transport that is never chosen before another one. */
+export const lowestRank: TransportRank = { atTurnEnd: 100, inTurn: 100, fromAgent: 100 };
 
 export interface Attempt {
   readonly message: Message;

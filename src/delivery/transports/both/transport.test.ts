@@ -3,15 +3,19 @@ import type { Outcome } from "../../../model/delivery.ts";
 import { anAgent } from "../../../testing/agents.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { bothEndpoint } from "../bothEndpoint.ts";
-import type { Attempt, Readiness, Transport } from "../port.ts";
+import { lowestRank, type Attempt, type Readiness, type Transport } from "../port.ts";
 import { paneAndInboxTransport } from "./transport.ts";
 
-/** A way in that writes down what went in, and what it was asked. */
-function way(name: string, { outcome, readiness = { kind: "ready" } }: { outcome: Outcome; readiness?: Readiness }) {
+/** A transport that records what was written. */
+function played(name: string, { outcome, readiness = { kind: "ready" } }: { outcome: Outcome; readiness?: Readiness }) {
   const texts: string[] = [];
   const transport: Transport = {
     name,
-    traits: { bestProof: name === "tmux" ? "screen" : "written", authority: name === "tmux" ? "user" : "peer" },
+    traits: {
+      bestProof: name === "tmux" ? "screen" : "written",
+      authority: name === "tmux" ? "user" : "peer",
+      rank: lowestRank,
+    },
     ready: async () => readiness,
     async deliver({ message, endpoint }) {
       if (endpoint.transport !== name) throw new Error(`${name} was given ${endpoint.transport}`);
@@ -78,8 +82,11 @@ test.each<[what: string, pane: Outcome, inbox: Outcome, result: object, inboxGot
     0,
   ],
 ])("%s", async (_, paneOutcome, inboxOutcome, result, inboxGot) => {
-  const inbox = way("claude-inbox", { outcome: inboxOutcome });
-  const both = paneAndInboxTransport({ pane: way("tmux", { outcome: paneOutcome }).transport, inbox: inbox.transport });
+  const inbox = played("claude-inbox", { outcome: inboxOutcome });
+  const both = paneAndInboxTransport({
+    pane: played("tmux", { outcome: paneOutcome }).transport,
+    inbox: inbox.transport,
+  });
   expect(await both.deliver(attempt, AbortSignal.timeout(1_000))).toMatchObject(result);
   expect(inbox.texts).toHaveLength(inboxGot);
 });
@@ -87,8 +94,8 @@ test.each<[what: string, pane: Outcome, inbox: Outcome, result: object, inboxGot
 transportContract(
   "both",
   async () => {
-    const pane = way("tmux", { outcome: typed });
-    const inbox = way("claude-inbox", { outcome: laid });
+    const pane = played("tmux", { outcome: typed });
+    const inbox = played("claude-inbox", { outcome: laid });
     let transport = paneAndInboxTransport({ pane: pane.transport, inbox: inbox.transport });
     return {
       get transport() {
@@ -103,8 +110,8 @@ transportContract(
       async vanish() {
         const gone = { kind: "gone", detail: "gone" } as const;
         transport = paneAndInboxTransport({
-          pane: way("tmux", { outcome: gone, readiness: gone }).transport,
-          inbox: way("claude-inbox", { outcome: gone, readiness: gone }).transport,
+          pane: played("tmux", { outcome: gone, readiness: gone }).transport,
+          inbox: played("claude-inbox", { outcome: gone, readiness: gone }).transport,
         });
       },
       [Symbol.asyncDispose]: async () => undefined,

@@ -21,7 +21,12 @@ export function paneAndInboxTransport({ pane, inbox }: BothParts): Transport {
 
   return {
     name: bothTransport,
-    traits: { bestProof: pane.traits.bestProof, authority: pane.traits.authority },
+    traits: {
+      bestProof: pane.traits.bestProof,
+      authority: pane.traits.authority,
+      rank: pane.traits.rank,
+      combined: true,
+    },
 
     async ready(attempt) {
       const atPane = await pane.ready(by(pane, attempt));

@@ -33,7 +33,12 @@ export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook
 export function hookTransport({ bells, said, watchState, command, ...record }: HookTransportParts): Transport {
   return {
     name: "hook",
-    traits: { bestProof: "transcript", authority: "peer" },
+    traits: {
+      bestProof: "transcript",
+      authority: "peer",
+      rank: { atTurnEnd: 80, inTurn: 60, fromAgent: 40 },
+      fetched: true,
+    },
     envelopeOf: envelopeFor,
     earliest: (agent) => (hooksReach(agent, bells) ? "interrupt" : null),
 

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../../model/delivery.ts";
 import type { AgentId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
-import type { Readiness, Transport } from "../port.ts";
+import { lowestRank, type Readiness, type Transport } from "../port.ts";
 
 /** The objects, as far as delivering needs to know them. */
 export interface ObjectHouse {
@@ -19,7 +19,7 @@ export function objectTransport(house: ObjectHouse): Transport {
   const lost = new Map<string, string>();
   return {
     name: "object",
-    traits: { bestProof: "reply", authority: "peer" },
+    traits: { bestProof: "reply", authority: "peer", rank: lowestRank },
     ready: async ({ agent }) => house.ready(agent.id),
     async deliver({ agent, message, mark }) {
       const outcome = await house.take(agent.id, message);

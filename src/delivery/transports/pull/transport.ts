@@ -1,4 +1,4 @@
-import type { Transport } from "../port.ts";
+import { lowestRank, type Transport } from "../port.ts";
 
 /**
  * For agents that ask: programs with the SDK, and whoever reads its mail by MCP or `tieline inbox`. Nothing is ever
@@ -6,7 +6,7 @@ import type { Transport } from "../port.ts";
  */
 export const pullTransport: Transport = {
   name: "pull",
-  traits: { bestProof: "tool", authority: "peer" },
+  traits: { bestProof: "tool", authority: "peer", rank: lowestRank, fetched: true },
   ready: async ({ agent }) => ({
     kind: "held",
     hold: { reason: "busy", detail: `${agent.name} fetches its mail itself, and has not yet` },

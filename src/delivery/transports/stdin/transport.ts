@@ -12,7 +12,7 @@ import type { Outcome } from "../../../model/delivery.ts";
 import { envelope } from "../../../model/envelope.ts";
 import type { Message } from "../../../model/message.ts";
 import { renewWatcher } from "../../../os/watchFolder.ts";
-import type { Transport } from "../port.ts";
+import { lowestRank, type Transport } from "../port.ts";
 import { atomicBytes, hasReader, openInput, stdinTransport, writeInput } from "../streams.ts";
 
 /** More than any body with its frame: nothing is announced instead of given. */
@@ -23,7 +23,7 @@ export function standardInputTransport({
 }: { readonly pause?: (ms: number) => Promise<void> } = {}): Transport {
   return {
     name: stdinTransport,
-    traits: { bestProof: "written", authority: "user", quiet: true },
+    traits: { bestProof: "written", authority: "user", quiet: true, rank: lowestRank, input: "stream" },
 
     async ready({ agent, endpoint }) {
       if (hasReader(inputOf(endpoint))) return { kind: "ready" };

@@ -95,7 +95,12 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
   return {
     name: "tmux",
-    traits: { bestProof: "screen", authority: "user" },
+    traits: {
+      bestProof: "screen",
+      authority: "user",
+      rank: { atTurnEnd: 60, inTurn: 80, fromAgent: 90 },
+      input: "terminal",
+    },
 
     prefetch,
     ready: ({ agent, endpoint }) => readyFromPrefetch(agent, endpoint).then((ready) => ready ?? probe(agent, endpoint)),

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { Agent } from "../../../model/agent.ts";
 import type { Message } from "../../../model/message.ts";
 import { filesTransport } from "../filesEndpoint.ts";
-import type { Transport } from "../port.ts";
+import { lowestRank, type Transport } from "../port.ts";
 
 /** Where the files of all workspaces are written. */
 export interface InboxWriter {
@@ -17,7 +17,7 @@ export interface InboxWriter {
 export function workspaceInboxTransport(writer: InboxWriter): Transport {
   return {
     name: filesTransport,
-    traits: { bestProof: "written", authority: "peer", quiet: true },
+    traits: { bestProof: "written", authority: "peer", quiet: true, rank: lowestRank, exclusive: true },
 
     async ready({ agent }) {
       if (agent.workspace !== null && statSync(agent.workspace, { throwIfNoEntry: false })?.isDirectory())

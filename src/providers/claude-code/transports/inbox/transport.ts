@@ -31,7 +31,12 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
 
   return {
     name: claudeInbox,
-    traits: { bestProof: "written", authority: "peer" },
+    traits: {
+      bestProof: "written",
+      authority: "peer",
+      rank: { atTurnEnd: 100, inTurn: 100, fromAgent: 50 },
+      protocol: true,
+    },
     envelopeOf: (message) =>
       isProtocol(message.kind)
         ? { text: message.body, inline: true, changes: [] }

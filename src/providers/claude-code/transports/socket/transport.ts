@@ -46,7 +46,7 @@ export function claudeSocketTransport({
 }: ClaudeSocketParts): Transport {
   return {
     name: "claude-socket",
-    traits: { bestProof: "transcript", authority: "peer" },
+    traits: { bestProof: "transcript", authority: "peer", rank: { atTurnEnd: 70, inTurn: 50, fromAgent: 30 } },
     envelopeOf: envelopeFor,
     earliest: (agent) => (typeof openSocket(agent) === "string" ? null : "tool"),
 

@@ -43,7 +43,12 @@ export function streamJsonTransport({
 }: StreamJsonParts): Transport {
   return {
     name: "stream-json",
-    traits: { bestProof: "transcript", authority: "user" },
+    traits: {
+      bestProof: "transcript",
+      authority: "user",
+      rank: { atTurnEnd: 10, inTurn: 10, fromAgent: 60 },
+      input: "stream",
+    },
     envelopeOf,
     earliest: () => "tool",
 

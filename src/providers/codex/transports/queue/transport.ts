@@ -37,7 +37,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
 
   return {
     name: "codex-queue",
-    traits: { bestProof: "transcript", authority: "user" },
+    traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 50, inTurn: 70, fromAgent: 80 } },
     envelopeOf: envelopeFor,
 
     async ready({ agent }): Promise<Readiness> {

@@ -34,7 +34,7 @@ const recordedMs = 500;
 export function codexServerTransport({ threads, command, pause = Bun.sleep }: CodexServerParts): Transport {
   return {
     name: "codex-server",
-    traits: { bestProof: "transcript", authority: "user" },
+    traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 20, inTurn: 20, fromAgent: 10 } },
     envelopeOf: (message, agent) => turnWith(message, command?.(agent)).envelope,
     authorityOf: (message) => turnWith(message).authority,
     earliest: (agent) => (isHooked(agent) ? "interrupt" : "tool"),

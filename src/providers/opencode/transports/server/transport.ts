@@ -34,7 +34,7 @@ const begunMs = 1_000;
 export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }: OpencodeServerParts): Transport {
   return {
     name: "opencode-server",
-    traits: { bestProof: "transcript", authority: "user" },
+    traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 30, inTurn: 30, fromAgent: 70 } },
     envelopeOf: (message, agent) => envelopeOf(message, command?.(agent)),
     earliest: () => "tool",
 

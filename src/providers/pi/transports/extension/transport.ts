@@ -27,7 +27,7 @@ const answerMs = 3_000;
 export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensionParts): Transport {
   return {
     name: "pi-extension",
-    traits: { bestProof: "transcript", authority: "user" },
+    traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 40, inTurn: 40, fromAgent: 20 } },
     envelopeOf,
     earliest: () => "interrupt",
 
