@@ -1,4 +1,4 @@
-/** What a user does on the page. A failure is told with its remedy, and never only in the console. */
+/** What a user does on the page. A failure is shown with its remedy, and never only in the console. */
 import { TielineError } from "../src/client/browser.ts";
 import type { Notice } from "./state.ts";
 import { notices } from "./state.ts";

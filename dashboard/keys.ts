@@ -1,6 +1,6 @@
 /**
  * Everything can be reached without a mouse. A control names its key in `aria-keyshortcuts`; it is pressed for the item
- * that has the focus, else for the view. Keys mean nothing while somebody writes.
+ * that has the focus, else for the view. Shortcuts are off in text fields.
  */
 import { broadcast } from "./compose/draft.ts";
 import { nextTheme } from "./parts/theme.tsx";
@@ -61,7 +61,7 @@ const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("m
 const itemOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("[data-item]") ?? null;
 
 /**
- * Goes from item to item by focus. Where one has gone, as after it was answered, it goes on with what took its place.
+ * Goes from item to item by focus. If the focused item has gone, focus moves to the item in its place.
  */
 function itemStepper(): (by: 1 | -1) => void {
   let last = -1;

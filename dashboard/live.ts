@@ -150,7 +150,7 @@ function flush(): void {
   setTimeout(() => (lagMs.value = Date.now() - at));
 }
 
-/** A page that loads anew is told of the past again. */
+/** A reloaded page gets the past events again. */
 let countedUpTo = 0;
 
 function applyPast(event: StreamedEvent): void {

@@ -104,7 +104,7 @@ function spanOf(
   if (inCode !== undefined) return <code>{inCode}</code>;
   if (bold !== undefined) return <strong>{inline(bold)}</strong>;
   if (italic !== undefined) return <em>{inline(italic)}</em>;
-  // The address stands beside the label: a label can say anything.
+  // The address is shown beside the label: a label can say anything.
   if (href !== undefined)
     return (
       <a href={href} target="_blank" rel="noopener noreferrer" title={href}>

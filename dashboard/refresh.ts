@@ -16,7 +16,7 @@ export async function refresh(): Promise<void> {
   await Promise.all([refreshWaiting(), refreshTopologies(), catchUp()]);
 }
 
-/** All that waits, read anew. */
+/** Reads everything that waits again. */
 export async function refreshWaiting(): Promise<void> {
   for (const { id, view: agent } of state.agents.peek()) if (agent.peek().pending > 0) dirty.add(id);
   for (const { agent, team } of state.queue.peek()) dirty.add(idOf(agent, team));
@@ -83,7 +83,7 @@ export async function catchUp(): Promise<void> {
   const newest = state.timeline.value.at(-1)?.receipt.peek().acceptedAt ?? 0;
   const receipts: ReceiptView[] = await inTeam(null).call("log", { since: newest, limit: pageSize });
   batch(() => {
-    // More came than a page holds, as after a night: what lies between is fetched when somebody scrolls there.
+    // More came than a page holds, as after a night: what lies between is fetched on scrolling.
     if (receipts.length === pageSize && !receipts.some(({ tag }) => messageByTag.has(tag))) startAnew();
     mergeReceipts(receipts);
     replay(receipts);

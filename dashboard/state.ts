@@ -11,7 +11,7 @@ export const signedOut = signal<{ readonly reason: string; readonly isExpired: b
   reason: "",
   isExpired: false,
 });
-/** Advances while somebody looks, so that ages grow. */
+/** Advances while the page is visible, so that ages grow. */
 export const now = signal(Date.now());
 
 export const theme = kept<"system" | "light" | "dark">("theme", "system");
@@ -24,7 +24,7 @@ export interface AgentCell {
   readonly id: string;
   readonly view: Signal<AgentView>;
   readonly tool: Signal<string | null>;
-  /** The last thing that it said or was told, in a line. */
+  /** Its last message, sent or received, in a line. */
   readonly last: Signal<{ readonly text: string; readonly at: number } | null>;
   /** Events per minute, oldest first. */
   readonly beats: Signal<readonly number[]>;
@@ -32,7 +32,7 @@ export interface AgentCell {
 export const agents = signal<readonly AgentCell[]>([]);
 export const agentById = new Map<string, AgentCell>();
 
-/** A list that stays the same one while the same things stand in it, so that nobody redraws for nothing. */
+/** A list that keeps its identity while its content is the same, to avoid redraws. */
 export function stable<Item>(compute: () => readonly Item[]): ReadonlySignal<readonly Item[]> {
   let last: readonly Item[] = [];
   return computed(() => {
@@ -55,7 +55,7 @@ export interface MessageCell {
   readonly id: string;
   readonly receipt: Signal<ReceiptView>;
 }
-/** Oldest first; what is older than the first is fetched when somebody scrolls there. */
+/** Oldest first; older ones are fetched on scrolling. */
 export const timeline = signal<readonly MessageCell[]>([]);
 export const messageByTag = new Map<string, MessageCell>();
 export const hasOlder = signal(true);
@@ -92,7 +92,7 @@ export const deadLetters = signal<readonly ReceiptView[]>([]);
 export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
 
-/** Mail that the user has answered waits in their mailbox until they read it there; here it needs nobody any more. */
+/** Mail that the user has answered waits in their mailbox until they read it there; here it is done. */
 const answered = computed(
   () =>
     new Set(

@@ -1,4 +1,4 @@
-/** What agents write, made safe to look at as on a terminal: nobody is deceived by what they do not see. */
+/** What agents write, made safe to show, as on a terminal: hidden characters are visible. */
 export { visible } from "../src/model/visible.ts";
 
 /** One line without the marks of markdown, for where there is no room for more. */

@@ -109,7 +109,7 @@ test("a program that echoes nothing: the receipt says that it was written, and c
     state: "delivered",
     proof: "written",
     transport: "tmux",
-    reason: expect.stringContaining("which shows nothing of it"),
+    reason: expect.stringContaining("which does not show it"),
   });
   await until(() => readFileSync(join(world.project, "got"), "utf8").includes(tag), "the text");
 });

@@ -68,7 +68,7 @@ describe("a life in tmux", () => {
     await until(async () => (await agent("dora")).draft, "the draft to be seen");
     const { tag } = await world.json<ReceiptView>(["send", "dora", "hello"]);
     const delivery = async () => (await world.status(tag)).deliveries[0]!;
-    await until(async () => (await delivery()).reason?.includes("a draft stands") === true, "the hold");
+    await until(async () => (await delivery()).reason?.includes("has a draft") === true, "the hold");
     await world.tmux("send-keys", "-t", pane, "C-u");
     await until(async () => (await delivery()).state === "delivered", "the delivery");
     expect(await world.screen(pane)).not.toContain("half a thou");

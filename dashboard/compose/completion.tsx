@@ -1,4 +1,4 @@
-/** A field that offers names while somebody types one. */
+/** A field that completes names. */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { actingTeam, shownAgents } from "../state.ts";

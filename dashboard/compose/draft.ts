@@ -49,7 +49,7 @@ export function broadcast(): void {
   panel.value = { kind: "compose" };
 }
 
-/** Writes the same again, for whoever did not get it. */
+/** Sends the same text again to the recipients that did not get it. */
 export function resend({ to, team, body }: { to: string; team: string; body: string }): void {
   change({ to, team, body, replyTo: null });
   panel.value = { kind: "compose" };

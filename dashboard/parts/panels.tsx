@@ -6,7 +6,7 @@ import { HelpPanel } from "./help.tsx";
 import { SpawnPanel } from "./spawn.tsx";
 import { TeamsPanel } from "./teams.tsx";
 
-/** Whoever opens a panel is in it; whoever closes it goes on where they were. */
+/** Opening a panel moves the focus into it; closing it returns the focus. */
 function useReturn(open: boolean): void {
   // Before the panel itself moves the focus to where its words begin.
   useLayoutEffect(() => {

@@ -11,7 +11,7 @@ export interface SureProps {
   readonly disabled?: boolean;
 }
 
-/** For what can not be undone: the first press asks, the second does it. */
+/** For actions that cannot be undone: the first press asks, the second does it. */
 export function Sure({ label, really, onSure, disabled = false }: SureProps): VNode {
   const asks = useSignal(false);
   function press(event: Event): void {

@@ -34,7 +34,7 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
     return () => observer.disconnect();
   }, []);
 
-  // What is added above must not move what somebody reads; what is added below is followed only from the end.
+  // What is added above must not move the visible rows; what is added below is followed only from the end.
   useLayoutEffect(() => {
     const element = box.current!;
     if (stuck.current) element.scrollTop = rows.length * rowHeight;

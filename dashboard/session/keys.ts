@@ -1,4 +1,4 @@
-/** The cryptography of the page, all of it WebCrypto. */
+/** The cryptography of the page, using WebCrypto only. */
 import { base64url, bytesOf, keyAlgorithm, signatureAlgorithm } from "../../src/client/pageProtocol.ts";
 
 export interface OwnKey {

@@ -27,7 +27,7 @@ export interface SessionParts {
   readonly store: DeviceStore;
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
-  /** Whether a service worker stands between the page and the network. The dashboard has none. */
+  /** Whether a service worker intercepts the page's requests. The dashboard has none. */
   readonly isIntercepted: () => boolean;
 }
 

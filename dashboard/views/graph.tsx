@@ -17,7 +17,7 @@ interface Line {
   readonly from: string;
   readonly to: string;
   readonly count: number;
-  /** Null: written by nobody, it is only what was seen. */
+  /** Null: not in the topology, only observed. */
   readonly origin: "config" | "run time" | null;
 }
 

@@ -18,7 +18,7 @@ const states = ["every state", "open", "dead", "seen", "unread"] as const;
 const stateFilter = kept<(typeof states)[number]>("messages.state", "every state");
 const agentFilter = signal("");
 
-/** What a search found; null: nobody searches. */
+/** The search results; null: no search. */
 const found = signal<readonly MessageCell[] | null>(null);
 let searching = 0;
 effect(() => {
@@ -77,7 +77,7 @@ export function MessagesView(): VNode {
               value={agentFilter.value}
               onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}
             >
-              <option value="">everybody</option>
+              <option value="">All agents</option>
               <option value="user">you</option>
               {[...new Set(agents.value.map(({ view: one }) => one.value.name))].toSorted().map((name) => (
                 <option key={name}>{name}</option>
@@ -134,7 +134,7 @@ function Unread(): VNode | null {
   );
 }
 
-/** What was unread when somebody came stays marked while they look. */
+/** What was unread on arrival stays marked while the view is open. */
 function Row({ cell }: { cell: MessageCell }): VNode {
   const receipt = cell.receipt.value;
   const isNew = useSignal(cell.id > readUpTo.peek() && receipt.from !== "user");

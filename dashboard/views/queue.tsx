@@ -64,7 +64,7 @@ function AgentQueue({ rows }: { rows: readonly Waiting[] }): VNode {
   );
 }
 
-/** `held`: what stands above all of the agent's messages already. */
+/** `held`: the reason that is shown above all of the agent's messages. */
 function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
   const { tag, agent, team: of, from, to, body, state, reason, at, when } = row;
   const act = (verb: "cancel" | "retry") => () =>

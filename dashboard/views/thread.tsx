@@ -112,7 +112,7 @@ function Letter({
         </>
       ) : (
         <a class="muted small" href={linkTo("messages", tag)}>
-          what became of it
+          History
         </a>
       )}
     </article>
@@ -121,7 +121,7 @@ function Letter({
 
 const isFine = (state: string): boolean => ["delivered", "seen", "answered"].includes(state);
 
-/** What became of it, for each recipient: states with their times, the way in, the proof, the reasons. */
+/** The history for each recipient: states with times, transport, proof and reasons. */
 function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
   const receipt = cell.receipt.value;
   const history = useSignal<HistoryView | null>(null);

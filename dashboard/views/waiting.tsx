@@ -226,7 +226,7 @@ const asked: Record<OpenRequest["kind"], string> = {
   permission_request: "asks for a permission",
 };
 
-/** Answered once: what was approved or denied can not be taken back. */
+/** Answered once: an approval or denial cannot be taken back. */
 function Request({ request: { tag, from, team, kind, text, at } }: { request: OpenRequest }): VNode {
   const words = useSignal("");
   const busy = useSignal(false);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands in for a coding agent: takes a message, does its part, and passes the result on.
+# A scripted coding agent: takes a message, does its part, and passes the result on.
 printf '> '
 while IFS= read -r line; do
   tag=${line%%: *}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The lead hands your task to everybody it has an edge to, collects their answers and reports; a worker answers.
+# The lead forwards your task to all agents it has an edge to, collects their answers and reports; a worker answers.
 task= answers= count=0
 printf '> '
 while IFS= read -r line; do

@@ -6,11 +6,11 @@ import { Claims } from "./directory/claims.ts";
 import type { Directory } from "./directory/directory.ts";
 import type { Documents } from "./directory/documents/port.ts";
 
-/** What belongs to a team besides its agents: the project it lives in, and its run-time edges. */
+/** What belongs to a team in addition to its agents: the project it lives in, and its run-time edges. */
 export interface Teams {
   /** Every team that was founded, by a project or by hand, and every team that has agents. */
   names(): string[];
-  /** The founded ones, and `default`, which nobody needs to found. */
+  /** The founded ones, and `default`, which always exists. */
   founded(): Iterable<string>;
   /** Answers the name, or throws ADDRESS_UNKNOWN with near names. */
   mustExist(team: string): string;

@@ -6,12 +6,12 @@ import type { OperationName } from "./schema.ts";
  * may hold where the rule is `readable` or `own`, the operation itself keeps to.
  *
  * An agent may read itself, the agents that it spawned, and with `may: [read]` the agents of its team: their mail,
- * their screens, and what is told of them. It may read a message when it may read one who wrote or got it.
+ * their screens and their states. It may read a message when it may read its sender or a recipient.
  */
 export type Access =
-  /** No identity is asked for: the operation has a check of its own, or tells nothing of anybody. */
+  /** No identity is asked for: the operation has a check of its own, or reveals nothing about others. */
   | "open"
-  /** The user and every agent; nothing of others' mail or screens is told. */
+  /** The user and every agent; reveals nothing of others' mail or screens. */
   | "everyone"
   /** The user and every agent, each about itself. */
   | "own"

@@ -104,7 +104,7 @@ export class Callers {
    */
   readonly isKnown = (token: string): boolean => this.isUsers(token) || this.known.withToken(digestOf(token)) !== null;
 
-  /** Found out once for a request, whoever asks; the same caller object is the same request. */
+  /** Determined once for a request; the same caller object is the same request. */
   sender(caller: Caller): Promise<Sender> {
     const known = this.found.get(caller);
     if (known) return known;

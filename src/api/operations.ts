@@ -78,7 +78,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   typeKeys: "POST",
 };
 
-/** Besides reads: what does no harm when it is done twice, because the second time finds it done. */
+/** In addition to reads: what does no harm when it is done twice, because the second time finds it done. */
 export const repeatable: ReadonlySet<OperationName> = new Set([
   "inbox",
   "collect",
@@ -108,7 +108,7 @@ export const socketOnly: readonly OperationName[] = ["hook", "hookWritten", "bac
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";
-/** What the user should know besides the answer: a list of texts, as JSON. */
+/** Notices for the user, in addition to the answer: a list of texts, as JSON. */
 export const noticeHeader = "x-tieline-notice";
 
 /** Who waits longer asks again: shorter than what anything in between takes for a dead connection. */

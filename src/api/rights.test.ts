@@ -191,7 +191,7 @@ describe("who may call an operation", () => {
   });
 
   test.each((Object.keys(access) as OperationName[]).filter((name) => access[name] !== "open"))(
-    "%s is for nobody who has no identity",
+    "%s is refused without an identity",
     async (name) => {
       const run = guardedOperations[name] as unknown as (input: unknown, call: unknown) => Promise<string>;
       for (const caller of [{}, { token: "no such token" }, { userToken: "no such token" }]) {
@@ -216,7 +216,7 @@ describe("what is read", () => {
     knownBy: "token" as const,
   });
 
-  test("the user's own mail is for nobody else", () => {
+  test("only the user reads the user's mail", () => {
     for (const name of ["bob", "lead", "auditor"]) expect(rights.reads(sender(name), userId)).toBe(false);
     expect(rights.reads({ id: userId, name: userName, team: "web", knownBy: "user" }, agents.get("bob")!.id)).toBe(
       true,

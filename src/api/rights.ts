@@ -57,7 +57,7 @@ export class Rights {
     return receipt.message;
   }
 
-  /** Who wrote a message sees what became of it everywhere; who got it sees its own delivery. */
+  /** The sender of a message sees all deliveries; a recipient sees its own. */
   shown<R extends Pick<Receipt, "message" | "deliveries">>(from: Sender, receipt: R): R {
     if (this.readsEverything(from) || this.reads(from, receipt.message.from.id)) return receipt;
     return { ...receipt, deliveries: receipt.deliveries.filter(({ agent }: Delivery) => this.reads(from, agent)) };
@@ -71,7 +71,7 @@ export class Rights {
   }
 
   /**
-   * Of a message: whoever may read it. Of an agent's state: whoever sees it. Of what it does and says: who may read it.
+   * Of a message: callers that may read it. Of an agent's state: callers that see it. Of its activity: callers that may read it.
    */
   readsEvent(from: Sender, event: Event): boolean {
     if (this.readsEverything(from)) return true;
@@ -105,7 +105,7 @@ export class Rights {
   }
 }
 
-/** Every operation behind its rule. Who calls is found out once, whoever asks again in the operation. */
+/** Every operation behind its rule. The caller is identified once. */
 export function guarded(operations: Operations, callers: Callers, rights: Rights, parts: RightsParts): Operations {
   const behind =
     (name: OperationName, run: (input: unknown, call: Call) => Promise<unknown>) =>

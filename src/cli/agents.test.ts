@@ -13,7 +13,7 @@ describe("agents", () => {
     state: "permission",
     presence: "idle",
     pending: 2,
-    held: "a permission dialog is open in %15 and nobody has answered it so far",
+    held: "a permission dialog is open in %15 and is not answered yet",
     heldAt: acceptedAt,
     pane: "%15",
   });
@@ -25,7 +25,7 @@ describe("agents", () => {
     expect(head).toMatch(/NAME {7}STATE {8}PROVIDER {3}PANE {3}MAIL {3}WHY/);
     expect(first).toMatch(/^● {3}engineer {3}idle {9}generic {4}%14 {4}–$/);
     expect(second).toMatch(
-      /^○ {3}reviewer {3}permission {3}generic {4}%15 {4}2 {6}held: a permission dialog is open in %15 and nobody has answered it so far, since \d+ d$/,
+      /^○ {3}reviewer {3}permission {3}generic {4}%15 {4}2 {6}held: a permission dialog is open in %15 and is not answered yet, since \d+ d$/,
     );
   });
 
@@ -90,7 +90,7 @@ describe("agents", () => {
     ).toEqual([0, 1]);
   });
 
-  test("events go on with what happens, after the number up to which they have told the past", async () => {
+  test("events continue with new ones, after the last number of the past", async () => {
     const event = (seq: number): Event => ({
       type: "user.prompt",
       agent: agentId("a"),
@@ -129,7 +129,7 @@ describe("agents", () => {
     ).toEqual([1, 7]);
   });
 
-  test("adopt --all: one that can not be adopted hides none of the others", async () => {
+  test("adopt --all: one that cannot be adopted hides none of the others", async () => {
     const found = ["ana", "bob"].map((name, at) => ({
       pane: `%${at}`,
       name,

@@ -36,7 +36,7 @@ export async function attended<Result>(
   }
 }
 
-/** The same for a stream of events, which has no end of its own: throws when the daemon stands still. */
+/** The same for a stream of events, which has no end of its own: throws when the daemon hangs. */
 export async function* attendedStream<Event>(
   home: Home,
   stop: AbortSignal,

@@ -15,7 +15,7 @@ export async function readBody(words: readonly string[], file: string | undefine
 
 /** Stops reading when it has seen too much, so that a wrong file cannot fill the memory. */
 async function readBytes(file: string): Promise<Uint8Array> {
-  // Bun's own stream can not read from a device such as /dev/null.
+  // Bun's own stream cannot read from a device such as /dev/null.
   const source: AsyncIterable<Uint8Array> = file === "-" ? Bun.stdin.stream() : createReadStream(file);
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.ts";
  * types only, so that it costs a running command nothing.
  */
 
-/** What a shell can offer for a value besides its choices. */
+/** What a shell can complete for a value in addition to its choices. */
 export type Completion = "agent" | "profile" | "team" | "tag" | "file" | "directory";
 
 export interface Argument {

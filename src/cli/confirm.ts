@@ -1,6 +1,6 @@
 import { isTerminal, type Terminal } from "./terminal.ts";
 
-/** Is there somebody who could be asked? */
+/** Is there a terminal to ask on? */
 export function canAsk({ interactive }: Pick<Terminal, "interactive">): boolean {
   return interactive && isTerminal(0);
 }

@@ -79,7 +79,7 @@ export async function userTokenIn(home: Home): Promise<string> {
 }
 
 /**
- * Nobody starts a daemon from inside a sandbox, and what may have been done already is done again only if that is
+ * No daemon is started from inside a sandbox, and what may have been done already is done again only if that is
  * harmless.
  */
 function mayStart(name: OperationName, input: object, error: unknown, env: Environment): boolean {

@@ -4,7 +4,7 @@ import { atomicWrite } from "../os/atomicWrite.ts";
 import { readUntrusted, refusalError, settingsRules } from "../os/untrustedFile.ts";
 
 /**
- * Lines of ours in a file of somebody else's, between two marks. Taking the block out leaves every other byte as it
+ * Tieline's lines in a file of the user, between two marks. Taking the block out leaves every other byte as it
  * was, so the first mark remembers what had to be added before it.
  */
 const opening = "# >>> tieline >>>";

@@ -16,7 +16,7 @@ export interface Following {
   readonly timeoutMs: number;
 }
 
-/** Shows every change until the message has got as far as wanted for everybody, or cannot any more. */
+/** Shows every change until the message has reached the wanted state for all recipients, or no longer can. */
 export async function follow(
   receipt: ReceiptView,
   wanted: Wanted,

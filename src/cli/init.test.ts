@@ -29,7 +29,7 @@ describe("init", () => {
     ...more,
   });
 
-  test("trusts what it has written, by the digest that stands for it", async () => {
+  test("trusts what it has written, by its digest", async () => {
     tieline.daemon.answers.trustShow = () => seen();
     tieline.daemon.answers.trust = () => seen({ state: "trusted" });
     expect(await tieline.run(["init"])).toMatchObject({ code: 0, stderr: "" });

@@ -17,7 +17,7 @@ const otherNames = new Map([
 ]);
 
 const terminal = openTerminal(process.env);
-// Alone on a terminal it opens the team; elsewhere nobody could look at it.
+// Without arguments on a terminal it opens the team.
 const [written = terminal.interactive ? "open" : "help", ...argv] = process.argv.slice(2);
 // Leaving at once, instead of waiting for idle connections to close.
 void main(otherNames.get(written) ?? written, argv)

@@ -7,7 +7,7 @@ type Readable = Pick<Output<"show">, "tag" | "from" | "body" | "reader">;
 
 /**
  * The text of a message. The user gets it byte for byte, save on a terminal. For an agent, lines in it that look like
- * another message are quoted, and whose words it is stands on stderr, so that a file or a pipe gets the text alone.
+ * another message are quoted, and the author is printed on stderr, so that a file or a pipe gets the text alone.
  */
 export async function printBody({ tag, from, body, reader }: Readable, terminal: Terminal): Promise<void> {
   const text = reader === "user" ? body : withoutFrames(body);

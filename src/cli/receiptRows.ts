@@ -21,7 +21,7 @@ export function receiptRows(
   return table(["TIME", "TAG", "WAY", "STATE", "ABOUT"], rows, paint, width());
 }
 
-/** The state when all share one, else how many are in each. A broadcast may have reached nobody. */
+/** The state when all share one, else how many are in each. A broadcast may have no recipients. */
 function standing({ deliveries }: ReceiptView): Cell {
   if (deliveries.length === 0) return { text: "no recipients", style: "yellow" };
   const counts = new Map<string, number>();

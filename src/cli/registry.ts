@@ -3,7 +3,7 @@ import type { AnyCommand } from "./command.ts";
 
 type Load = () => Promise<{ readonly default: AnyCommand }>;
 
-/** Every command, in the order of `tieline help`. A command's file is read only when somebody runs it. */
+/** Every command, in the order of `tieline help`. A command's file is read only when it runs. */
 export const registry: Readonly<Record<string, Load>> = {
   send: () => import("./commands/send.ts"),
   broadcast: () => import("./commands/broadcast.ts"),

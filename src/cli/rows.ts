@@ -1,6 +1,6 @@
 /**
- * What stands on a screen now and did not before. Text that scrolled is recognised where the old rows, without those
- * that left at the top and the one that was still being written, begin the new ones; a screen that was drawn anew is
+ * The rows that are new on a screen. Text that scrolled is recognised where the old rows, without those
+ * that left at the top and the one that was still being written, begin the new ones; a screen that was redrawn is
  * new as a whole.
  */
 export function newRows(before: readonly string[], now: readonly string[]): readonly string[] {

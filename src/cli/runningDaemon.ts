@@ -46,7 +46,7 @@ const stopDeadlineMs = 15_000;
 
 /**
  * A process that is not our child can only be looked for. One that waits for its parent to notice has ended, unless
- * threads of it are still there: they hold its files and locks.
+ * its threads are still there: they hold its files and locks.
  */
 async function untilEnded(pid: number): Promise<void> {
   const deadline = performance.now() + stopDeadlineMs;

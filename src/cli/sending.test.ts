@@ -254,11 +254,11 @@ describe("--wait", () => {
   });
 
   test("not in time: exit 4, with the state it is in and why", async () => {
-    unfolding(delivery({ reason: "a draft stands in %14", updatedAt: acceptedAt + 1 }));
+    unfolding(delivery({ reason: "the composer of %14 has a draft", updatedAt: acceptedAt + 1 }));
     const people = await tieline.run(["send", "engineer", "x", "--wait", "delivered", "--timeout", "200ms"]);
     expect(people.code).toBe(4);
     expect(people.stderr).toMatch(
-      /^error NOT_IN_TIME: MSG_USER_7f3a91c2 to engineer is queued, not delivered, after .*: a draft stands in %14\n {2}`tieline status/,
+      /^error NOT_IN_TIME: MSG_USER_7f3a91c2 to engineer is queued, not delivered, after .*: the composer of %14 has a draft\n {2}`tieline status/,
     );
     const scripts = await tieline.run(["send", "engineer", "x", "--wait", "delivered", "--timeout", "200ms", "--json"]);
     expect(scripts.code).toBe(4);

@@ -24,7 +24,7 @@ export interface Terminal {
   /** On a terminal: draws these lines over the ones drawn before, and answers how many there are now. */
   redraw(lines: readonly string[], before: number): Promise<number>;
   cursor(shown: boolean): Promise<void>;
-  /** Columns that a line may have; without end when nobody looks at it. */
+  /** Columns that a line may have; unlimited without a terminal. */
   width(): number;
   /** Rows of the terminal. */
   height(): number;
@@ -108,7 +108,7 @@ interface Colours {
 
 const colourless: Colours = { paint: plain, rendered: (text, safe) => safe(text), bare: (text) => text };
 
-/** The marks are drawn anew for every run, so that no text can hold them. */
+/** The marks are random for every run, so that no text can hold them. */
 function colours(): Colours {
   const key = crypto.randomUUID();
   const marks = new RegExp(`${key}(\\d+);`);

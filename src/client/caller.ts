@@ -3,7 +3,7 @@ import { tmuxServerOf } from "./tmuxSocket.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Set by agent programs for the processes that they start, and by nobody else. */
+/** Set only by agent programs, for the processes that they start. */
 const agentVariables = [
   "CLAUDECODE",
   "CLAUDE_CODE_SESSION_ID",

@@ -17,7 +17,7 @@ export interface Client {
   call<Name extends OperationName>(name: Name, input: Input<Name>, signal?: AbortSignal): Promise<Output<Name>>;
 }
 
-/** Given what the user should know besides an answer. */
+/** Called with notices for the user, in addition to the answer. */
 export type Noticed = (notices: readonly string[]) => Promise<void>;
 
 /** Typed calls to a daemon. Failures are TielineErrors: the daemon's own, or DAEMON_UNAVAILABLE. */

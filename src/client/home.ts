@@ -1,6 +1,6 @@
 import { TielineError } from "../model/errors.ts";
 
-/** Where one Tieline keeps everything. TIELINE_HOME moves all of it. */
+/** Where one Tieline keeps everything. TIELINE_HOME moves it. */
 export interface Home {
   readonly root: string;
   readonly socket: string;
@@ -69,7 +69,7 @@ function digestOf(text: string): string {
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
 }
 
-/** Anybody may make a directory in /tmp before we do, and would be told the user's token there. */
+/** Another user may create a directory in /tmp first, and would receive the user's token there. */
 function ours(directory: string): string {
   const found = process.getBuiltinModule("node:fs").lstatSync(directory, { throwIfNoEntry: false });
   if (!found || (found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid) && (found.mode & 0o077) === 0))

@@ -18,7 +18,7 @@ const longestPauseMs = 2_000;
 
 /**
  * The events of a daemon, each once and in order, until the signal is aborted. A connection that breaks is made again
- * and goes on after the last event; only a daemon that was never there, or that refuses, is an error.
+ * and continues after the last event; only a daemon that was never there, or that refuses, is an error.
  */
 export async function* streamEvents(
   daemon: Daemon,

@@ -1,4 +1,4 @@
-/** Those who only listen to what happens, and tell others of it. */
+/** Observers of events: they only listen and publish. */
 import type { HomeConfig } from "../config/home.ts";
 import type { Directory } from "../agents/directory/directory.ts";
 import { Activities } from "../events/activity.ts";
@@ -26,7 +26,7 @@ export interface Audience {
   readonly nats: NatsPublisher | null;
 }
 
-/** What agents did before the daemon started is told from so many of the last events. */
+/** The activity before the start of the daemon is read from so many of the last events. */
 const rememberedEvents = 2_000;
 
 export function audienceOf({ events, mailbox, directory, nats: server, clock }: AudienceParts): Audience {

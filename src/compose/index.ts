@@ -70,7 +70,7 @@ export interface Switch extends AsyncDisposable {
   readonly providers: Providers;
   readonly connections: Connections;
   readonly starter: AgentStarter;
-  /** The user has trusted the project of a team: what waited for that goes on. */
+  /** The user has trusted the project of a team: what waited for that continues. */
   readonly trustChanged: (root: string) => void;
   readonly objects: Objects;
   readonly workspaces: Workspaces;

@@ -195,7 +195,7 @@ describe("a home that no daemon serves", () => {
       expect(asideNames()).toEqual([]);
     });
 
-    test("after the loss of its last changes, with what is there, all of it uncertain that was open", async () => {
+    test("after the loss of its last changes, with what is there, and every open delivery uncertain", async () => {
       const older = readFileSync(home.mailbox);
       {
         await using opened = openMailboxAt(home.mailbox);
@@ -291,7 +291,7 @@ describe("a home that no daemon serves", () => {
     });
   });
 
-  test("is told from one that is served", async () => {
+  test("is distinguished from one that is served", async () => {
     refuseWhileServed(home);
     const script = `
       const { openMailboxAt } = await import(${JSON.stringify(new URL("../testing/damagedMailbox.ts", import.meta.url).pathname)});

@@ -3,7 +3,7 @@ import type { TielineError } from "../model/errors.ts";
 import { nearest } from "../model/near.ts";
 import { invalid, type Path, type Sourced } from "./text.ts";
 
-/** Validates a file's content. The first thing that is wrong is told with its place, its key and what is wanted. */
+/** Validates a file's content. The first problem is reported with its place, its key and what is expected. */
 export function check<S extends z.ZodType>(schema: S, sourced: Sourced): z.output<S> {
   const result = schema.safeParse(sourced.value);
   if (result.success) return result.data;
@@ -84,7 +84,7 @@ const kindWords: Record<string, string> = {
   record: "a map",
 };
 
-/** A number outside its range is told both ends; null: it is another problem, or one end is open. */
+/** A number outside its range gets both limits; null: it is another problem, or one end is open. */
 function rangeAt(schema: z.ZodType, issue: Issue): string | null {
   if ((issue.code !== "too_small" && issue.code !== "too_big") || !["number", "int"].includes(issue.origin))
     return null;

@@ -95,7 +95,7 @@ describe("config.json", () => {
     );
   });
 
-  test("broken JSON is told with its line", () => {
+  test("broken JSON is reported with its line", () => {
     expect(complaint('{\n  "session": {\n')).toMatch(/^config\.json:\d+:\d+: not valid JSON: /);
     expect(complaint("")).toMatch(/^config\.json:1:1: not valid JSON: /);
   });

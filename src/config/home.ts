@@ -4,12 +4,12 @@ import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { check } from "./check.ts";
 import { parseJson, type Sourced } from "./text.ts";
 
-/** Every number has a range: what is far outside of it is a slip, and some would stop everything. */
+/** Every number has a range: values far outside are slips, and some would stop everything. */
 const milliseconds = (least: number, most: number) => z.int().min(least).max(most);
 const count = (least: number, most = 1_000_000) => z.int().min(least).max(most);
 const hourMs = 3_600_000;
 
-/** `config.json` in the home: every key, what it does, and what holds when nobody sets it. */
+/** `config.json` in the home: every key, what it does, and its default. */
 export const HomeConfig = z.strictObject({
   session: section({
     name: z

@@ -24,7 +24,7 @@ test("keeps daemons and others like it away until it is over", async () => {
   expect(readdirSync(root)).toEqual([]);
 });
 
-test("of a process that was killed is over, and so is a note that nobody can read", async () => {
+test("of a process that was killed is over, and so is an unreadable note", async () => {
   const child = Bun.spawn(["sleep", "60"]);
   child.kill();
   await child.exited;

@@ -62,7 +62,7 @@ aliases: { crew: [coder, api:lead] }
     expect([...project.declared]).toEqual(["lead", "coder", "bot", "ledger", "tick"]);
   });
 
-  test("an unknown name in an edge is told with its line and column, quoted or not", () => {
+  test("an unknown name in an edge is reported with its line and column, quoted or not", () => {
     const project = parse('agents: { lead: , coder: }\ntopology:\n  - lead -> codr\n  - "coder -> laed"\n');
     const problems = checkEdges(topologyOf({ ...project, edges: project.edges }), () => project.declared);
     expect(problems.map(({ message }) => message.replace("/p/", ""))).toEqual([

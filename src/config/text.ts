@@ -4,7 +4,7 @@ import { formatPlace, type Place } from "../model/place.ts";
 
 export type Path = readonly PropertyKey[];
 
-/** A file's content together with where each part of it stands. */
+/** A file's content together with the place of each part. */
 export interface Sourced {
   readonly file: string;
   readonly value: unknown;

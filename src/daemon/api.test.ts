@@ -45,7 +45,7 @@ describe("the loopback port", () => {
 
   test.each([
     ["no token", {}, 401, "IDENTITY_UNKNOWN"],
-    ["an unknown token", { authorization: "Bearer nobody" }, 401, "IDENTITY_UNKNOWN"],
+    ["an unknown token", { authorization: "Bearer unknown" }, 401, "IDENTITY_UNKNOWN"],
     ["another scheme", { authorization: "Basic dXNlcjp4" }, 401, "IDENTITY_UNKNOWN"],
   ] as const)("refuses %s", async (_, headers, status, code) => {
     expect(await problemOf(await get("/v1/ls", headers))).toMatchObject({ status, code, remedy: expect.any(String) });
@@ -133,7 +133,7 @@ describe("agents that fetch their mail", () => {
     expect([await stateOf(daemon.user, first!), await stateOf(daemon.user, second!)]).toEqual(["queued", "seen"]);
   });
 
-  test("nobody says that another's mail was read", async () => {
+  test("an agent cannot confirm another's mail", async () => {
     const [{ client: eve }, { client: fay }] = [await daemon.agent("eve"), await daemon.agent("fay")];
     const sent = await daemon.user.call("send", { to: "eve", body: "private" });
     const [letter] = await eve.call("collect", {});

@@ -1,4 +1,4 @@
-/** The API on the loopback port, where anybody on this machine and any page in a browser can knock. */
+/** The API on the loopback port, which any user of this machine and any web page can reach. */
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Connection } from "../os/httpServer.ts";
 import { bearerOf, problem, type Handle } from "./http.ts";

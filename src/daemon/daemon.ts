@@ -70,7 +70,7 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** Resolves when the daemon has stopped, whoever asked for it. */
+  /** Resolves when the daemon has stopped. */
   readonly stopped: Promise<void>;
   stop(): void;
   /** Writes down what nothing in the daemon caught. */
@@ -78,7 +78,7 @@ export interface Daemon {
 }
 
 /**
- * One process that serves a home. Whoever gets the mailbox's lock is the daemon and may replace a socket that an
+ * One process that serves a home. The process with the mailbox's lock is the daemon and may replace a socket that an
  * earlier one left behind; the others throw DatabaseTaken.
  */
 export async function startDaemon({

@@ -69,7 +69,7 @@ export class HookDoor {
     },
   };
 
-  /** Reads the spool until the signal aborts. Nobody waits for an answer there, so mail stays where it is. */
+  /** Reads the spool until the signal aborts. No hook waits for an answer there, so mail stays where it is. */
   readSpool(signal: AbortSignal): Promise<void> {
     return this.spool.watch(signal);
   }

@@ -37,7 +37,7 @@ export interface HandleParts {
   /** What a request says about its caller. */
   readonly callerOf: (request: Request) => Caller;
   readonly answers?: Readonly<Record<string, Answer>>;
-  /** What a caller should know besides the answer. */
+  /** Notices for the caller, in addition to the answer. */
   readonly notices?: (caller: Caller, operation: OperationName) => readonly string[];
   /** Whether requests that come in now may have been given up by their callers. */
   readonly mayBeLate?: () => boolean;
@@ -69,7 +69,7 @@ export function createHandle({
       const call: Call = {
         caller,
         face,
-        // Few operations wait, and a signal that nobody asks for costs as much as the rest of a request.
+        // Few operations wait, and an unused signal costs as much as the rest of a request.
         get signal() {
           return AbortSignal.any([request.signal, signal]);
         },
@@ -97,7 +97,7 @@ function noticed(notices: readonly string[]): Record<string, string> {
   return notices.length === 0 ? {} : { [noticeHeader]: encodeURIComponent(JSON.stringify(notices)) };
 }
 
-/** That a caller has left is known a moment after its request. What it was told has failed must not happen now. */
+/** That a caller has left is known a moment after its request. A call that was reported as failed must not happen now. */
 const noticedMs = 50;
 
 async function refuseIfLeft({ signal }: Request): Promise<void> {

@@ -129,10 +129,10 @@ test("text from outside begins no line of its own and steers no terminal", () =>
   );
 });
 
-test("a log that can not be written ends nothing", () => {
+test("a log that cannot be written ends nothing", () => {
   const log = openLog(join(directory, "gone", "daemon.log"), { maxBytes: 200, keep: 1 });
   const complained = spyOn(console, "error").mockImplementation(() => undefined);
-  log.info("nobody reads this");
-  expect(complained).toHaveBeenCalledWith(expect.stringContaining("nobody reads this"));
+  log.info("this is lost");
+  expect(complained).toHaveBeenCalledWith(expect.stringContaining("this is lost"));
   complained.mockRestore();
 });

@@ -17,7 +17,7 @@ import { entriesIn } from "../os/entries.ts";
 
 export interface Log extends Disposable {
   info(text: string): void;
-  /** A fault that nobody could be told about otherwise. The same again within a minute is only counted. */
+  /** A fault that has no caller to report to. The same again within a minute is only counted. */
   fault(context: string, thrown: unknown): void;
 }
 
@@ -60,7 +60,7 @@ export function openLog(path: string, options: LogOptions): Log {
       rotateBefore(Buffer.byteLength(line));
       appendFileSync(path, line, { mode: 0o600 });
     } catch (thrown) {
-      // A full disk must not end the daemon that has to report it; its stderr may still be read by somebody.
+      // A full disk must not end the daemon that has to report it; its stderr may still be read.
       console.error(`${line.trimEnd()} (not logged: ${String(thrown)})`);
     }
   }
@@ -133,7 +133,7 @@ const cut = (text: string, length = maxEntryLength): string =>
 
 /**
  * Keeps the logs short that programs of agents write beside their sockets. They are opened to append, so that one which
- * is emptied goes on from its beginning.
+ * is emptied continues from its beginning.
  */
 export function emptyLongLogs(folder: string, maxBytes: number): void {
   for (const name of entriesIn(folder).filter((one) => one.endsWith(".log"))) {

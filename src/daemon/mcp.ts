@@ -1,4 +1,4 @@
-/** MCP over HTTP. Every request stands for itself: who calls is decided anew, and nothing is kept in between. */
+/** MCP over HTTP. Requests are stateless: the caller is identified for each, and nothing is kept in between. */
 import { WebStandardStreamableHTTPServerTransport, type RequestId } from "@modelcontextprotocol/server";
 import type { Client } from "../client/client.ts";
 import { longestBodyBytes } from "../api/operations.ts";
@@ -22,7 +22,7 @@ export function mcpHandle({ operations, callerOf, report, version }: McpDoor): H
       const signal = AbortSignal.any([request.signal, stopping]);
       const caller = callerOf(request);
       const body = parseJson(await textOf(request, longestBodyBytes), "the request body");
-      // Which thread a call names is nobody's proof on the port; the token is.
+      // The thread of a call proves nothing on the port; the token does.
       const clientFor = (): Client => clientOver(operations, modelsCaller(caller, undefined), signal);
       const { server, written } = mcpSession({ version, clientFor });
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
@@ -58,7 +58,7 @@ function clientOver(operations: Operations, caller: Caller, gone: AbortSignal): 
 const requestsIn = (body: unknown): RequestId[] =>
   [body].flat().flatMap((one) => (one as { id?: RequestId } | null)?.id ?? []);
 
-/** The response, and a word when its body has been taken off our hands, or when nobody took it. */
+/** The response, and a callback when its body has been read, or was abandoned. */
 function delivered(response: Response, signal: AbortSignal, ended: (arrived: boolean) => Promise<void>): Response {
   const reader = response.body?.getReader();
   const body = new ReadableStream<Uint8Array>(

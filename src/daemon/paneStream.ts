@@ -26,7 +26,7 @@ const heartbeatMs = 15_000;
 
 /**
  * Rows instead of the program's own bytes: a picture read from tmux is right from its first frame on, whatever was
- * printed before somebody looked, and a reader that falls behind skips frames instead of bytes.
+ * printed before the stream started, and a reader that falls behind skips frames instead of bytes.
  */
 export function paneStreams(tieline: Switch, callers: Callers): Answer {
   return async (request, { caller, signal }) => {

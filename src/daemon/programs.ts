@@ -12,7 +12,7 @@ import { shellWord } from "../os/shell.ts";
 export function programsDirectory(home: string): string {
   const directory = join(home, "bin");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // Tieline may have been moved since the last start; agents are told this path, and it reaches this home from
+  // Tieline may have been moved since the last start; agents get this path, and it reaches this home from
   // anywhere.
   const program = `#!/bin/sh\nexport TIELINE_HOME=${shellWord(home)}\nexec ${shellWord(launcher)} "$@"\n`;
   atomicUpdate(join(directory, "tieline"), program, 0o755);

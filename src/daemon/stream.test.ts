@@ -83,7 +83,7 @@ describe("the live stream", () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq).toSorted((a, b) => a - b));
   });
 
-  test("a reader goes on after its last event when the daemon comes back", async () => {
+  test("a reader continues after its last event when the daemon comes back", async () => {
     const events = streamEvents({ socket }, {}, { after: 0 })[Symbol.asyncIterator]();
     spine.emit(prompt("before"));
     expect(prompts([(await events.next()).value!])).toEqual(["before"]);
@@ -107,7 +107,7 @@ describe("the live stream", () => {
     expect(await waiting).toEqual({ done: true, value: undefined });
   });
 
-  test("nobody there is an error at once", async () => {
+  test("no daemon is an error at once", async () => {
     await server.stop(true);
     await expect(take(streamEvents({ socket: join(root, "none.sock") }, {}), 1)).rejects.toMatchObject({
       code: "DAEMON_UNAVAILABLE",

@@ -7,7 +7,7 @@ export interface StreamTimes {
   readonly heartbeatMs?: number;
   /** A reader that takes nothing for this long is cut off; it can come back with the last number it has. */
   readonly patienceMs?: number;
-  /** Called once, when nobody reads any more. */
+  /** Called once, when the reader is gone. */
   readonly onEnd?: () => void;
 }
 

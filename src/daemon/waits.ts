@@ -11,7 +11,7 @@ export class Waits {
   private readonly waits = new Map<AgentId, Set<Wait>>();
   private readonly readers = new Map<AgentId, number>();
 
-  /** Until disposed. One that takes questions while it waits keeps nobody waiting, and is not noted. */
+  /** Until disposed. A wait that takes questions blocks no other, and is not noted. */
   enter(waiter: AgentId, wait: Wait, takesQuestions: boolean): Disposable {
     if (takesQuestions) return { [Symbol.dispose]: () => undefined };
     const own = this.waits.get(waiter) ?? new Set();

@@ -75,7 +75,7 @@ test("what is refused for hours keeps a short history", async () => {
   expect(post.history(delivery).length).toBeLessThanOrEqual(longestHistory);
 });
 
-test("the first refusal is told as it is, and a delivery ends the back-off", async () => {
+test("the first refusal is reported as it is, and a delivery ends the back-off", async () => {
   await using post = new CourierPost({ retryMs: 1 });
   let refusals = 2;
   post.transport.outcome = async () => (refusals-- > 0 ? changed : { kind: "delivered", proof: "screen" });

@@ -27,7 +27,7 @@ export class Backoff {
     this.elapsed = elapsedFor(clock);
   }
 
-  /** The hold of an attempt that led nowhere: its reason, and after the first one how it goes on. */
+  /** The hold of a failed attempt: its reason, and after the first one the number of attempts. */
   refused(agent: AgentId, transport: string, { reason, detail }: Hold): Hold {
     const now = this.elapsed();
     const known = this.refusals.get(keyOf(agent, transport));

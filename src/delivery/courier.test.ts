@@ -65,7 +65,7 @@ describe("courier", () => {
       });
     });
 
-  /** Nobody announces that the courier has begun to watch. */
+  /** No event announces that the courier has started to watch. */
   const watched = async (): Promise<void> => {
     while (stage.watchers === 0) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -76,7 +76,7 @@ describe("courier", () => {
     expect(stage.written).toEqual(["hello"]);
   });
 
-  test("an agent whom nobody serves yet is prefetched while its mail is stored", async () => {
+  test("an agent that is not served yet is prefetched while its mail is stored", async () => {
     const { promise: taken, resolve: take } = Promise.withResolvers<Outcome>();
     stage.outcome = () => taken;
     await courier.start();
@@ -88,7 +88,7 @@ describe("courier", () => {
     await becomes(second, "delivered");
   });
 
-  test("mail is stored although its way in can not be prefetched", async () => {
+  test("mail is stored although its endpoint cannot be prefetched", async () => {
     stage.prefetch = () => {
       throw new Error("no such way");
     };
@@ -183,7 +183,7 @@ describe("courier", () => {
     stage.outcome = () =>
       Promise.resolve(
         ++tries < 3
-          ? { kind: "held", hold: { reason: "draft", detail: "somebody typed" } }
+          ? { kind: "held", hold: { reason: "draft", detail: "%9 is in use" } }
           : { kind: "delivered", proof: "screen" },
       );
     await courier.start();
@@ -199,9 +199,9 @@ describe("courier", () => {
     await becomes(delivery, "uncertain");
     expect([stage.written, faults]).toEqual([["lost?"], [expect.stringContaining("deliver MSG_USER")]]);
     stage.outcome = { kind: "delivered", proof: "screen" };
-    const next = await send("the next one goes on");
+    const next = await send("the next one");
     await becomes(next, "delivered");
-    expect(stage.written).toEqual(["lost?", "the next one goes on"]);
+    expect(stage.written).toEqual(["lost?", "the next one"]);
   });
 
   test("a lost attempt that is found counts as delivered", async () => {
@@ -258,14 +258,14 @@ describe("courier", () => {
 
   test("a reader that never says that it has read is looked for when its lease is over", async () => {
     stage.readiness = busy;
-    stage.inspected = { kind: "absent", detail: "it has no record of it" };
+    stage.inspected = { kind: "absent", detail: "it is not recorded" };
     await courier.start();
     const delivery = await send("unread");
     expect(bodies(await collect("tmux"))).toEqual(["unread"]);
     lateMs = pullLeaseMs + 1;
     await send("makes the courier look at the clock");
     await becomes(delivery, "queued");
-    expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it has no record of it" });
+    expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it is not recorded" });
   });
 
   describe("a mailbox that was restored", () => {
@@ -308,7 +308,7 @@ describe("courier", () => {
       courier = hire();
     });
 
-    test("is not written; it fails, its sender is told, and the next one goes out at once", async () => {
+    test("is not written; it fails, its sender gets a bounce, and the next one is delivered at once", async () => {
       stage.readiness = busy;
       await courier.start();
       const [first, second, third] = [await send("first"), await send("second"), await send("third")];
@@ -338,7 +338,7 @@ describe("courier", () => {
     });
   });
 
-  test("acks wake nobody, and are written where text starts no turn", async () => {
+  test("acks start no turn, and are written only where text starts none", async () => {
     await courier.start();
     const ack = await send("ok", { kind: "ack" });
     await becomes(await send("real mail"), "delivered");
@@ -361,7 +361,7 @@ describe("courier", () => {
     faults.length = 0;
   });
 
-  test("mail that waits again is nobody's word", async () => {
+  test("mail that waits again counts neither as user nor as peer", async () => {
     stage.outcome = { kind: "error", detail: "no" };
     await courier.start();
     const delivery = await send("refused");

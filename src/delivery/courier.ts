@@ -2,7 +2,7 @@
  * The second half of a message's way: claim, deliver, settle. The courier never throws at a sender; whatever
  * happens to a delivery is written into the mailbox, where the sender can read it.
  *
- * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as a way in
+ * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as an endpoint
  * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The pull lane
  * is `collect`: the agent asks, and gets what is there.
  */
@@ -31,9 +31,9 @@ import { selectEndpoints } from "./transportSelection.ts";
 export type { Collected, Collection };
 
 export interface Courier extends AsyncDisposable {
-  /** Settles what an earlier process left behind, then serves everybody who has mail. */
+  /** Settles what an earlier process left behind, then serves every agent that has mail. */
   start(): Promise<void>;
-  /** Something about this agent may have changed: mail came, a way in opened. Cheap, and safe to repeat. */
+  /** Something about this agent may have changed: mail came, an endpoint opened. Cheap, and safe to repeat. */
   wake(agent: AgentId): void;
   /** Gives an agent that asks its waiting mail. `flushed` says that the text is out; only then is it settled. */
   collect(agent: Agent, request: Collection): Promise<Collected>;
@@ -152,7 +152,7 @@ export function createCourier(parts: CourierParts): Courier {
     await inspectAgain(id);
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
-      // A user's mail waits to be read; nobody pushes it.
+      // A user's mail waits to be read; it is not pushed.
       const heads =
         agent === null || agent.kind === "user"
           ? []
@@ -187,7 +187,7 @@ export function createCourier(parts: CourierParts): Courier {
   async function holdForInspection(id: AgentId): Promise<void> {
     const agent = parts.agent(id);
     if (agent === null) return;
-    const detail = `what became of an earlier message to ${agent.name} is still to be found out`;
+    const detail = `an earlier message to ${agent.name} is still being resolved`;
     for (const delivery of mailbox.heads(id, clock())) await holdBack(agent, delivery, { reason: "busy", detail });
     timers.later(id, failedMs, () => rounds.ask(id));
   }
@@ -204,7 +204,7 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   /**
-   * The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later
+   * The disk takes as long to store a message as an endpoint takes to be read. One that is held is read later
    * anyway.
    */
   function prefetch(id: AgentId, message: Message): void {
@@ -214,12 +214,12 @@ export function createCourier(parts: CourierParts): Courier {
       const endpoint = selectEndpoints(agent, message, transportOf)[0]?.endpoint;
       if (endpoint) transportOf(endpoint.transport).prefetch?.(agent, endpoint);
     } catch (fault) {
-      // The message is stored all the same; whoever serves it meets the fault again.
+      // The message is stored all the same; the next attempt meets the fault again.
       report(`prefetch mail for ${agent.name}`, fault);
     }
   }
 
-  /** The most urgent delivery that some way in would take now. The others learn why they wait. */
+  /** The most urgent delivery that some endpoint would take now. The others learn why they wait. */
   async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Attempt | null> {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
@@ -257,7 +257,7 @@ export function createCourier(parts: CourierParts): Courier {
     return null;
   }
 
-  /** A way in that can not even be looked at holds its mail; the sweep looks again. */
+  /** An endpoint that cannot even be read holds its mail; the sweep tries again. */
   async function readinessOf(attempt: Attempt): Promise<Readiness> {
     try {
       return await transportOf(attempt.endpoint.transport).ready(attempt);

@@ -40,7 +40,7 @@ test("what a program may still have in its queue is not overtaken until its mode
   expect(post.bodies(await post.collect())).toEqual(["second"]);
 });
 
-test("a way in that can not prove that its text was read keeps nobody waiting", async () => {
+test("a transport that cannot prove that its text was read delays no other message", async () => {
   await post.courier.start();
   await post.becomes(await post.sendAs(ana, "first"), "delivered");
   post.transport.readiness = busy;
@@ -56,14 +56,14 @@ test("what a hook is fetching is not overtaken by a push, also when the hook fai
   expect(post.bodies(collected)).toEqual(["first"]);
   const second = await post.sendAs(ana, "second");
   post.transport.readiness = { kind: "ready" };
-  await post.becomes(await post.sendAs(user, "of somebody else", { when: "tool" }), "delivered");
+  await post.becomes(await post.sendAs(user, "of another sender", { when: "tool" }), "delivered");
   expect(post.mailbox.delivery(second.id)).toMatchObject({
     state: "queued",
     detail: "bob is reading an earlier message of ana",
   });
   await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away" } });
   await post.becomes(second, "delivered");
-  expect(post.transport.written).toEqual(["of somebody else", "first", "second"]);
+  expect(post.transport.written).toEqual(["of another sender", "first", "second"]);
 });
 
 test("what does not fit any more keeps back what comes after it", async () => {

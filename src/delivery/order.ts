@@ -10,14 +10,14 @@ import { rankOf } from "../model/message.ts";
 
 export interface OrderParts {
   readonly mailbox: Pick<Mailbox, "inbox" | "deliveriesIn" | "message">;
-  /** The best proof that a way in can ever give; null: there is no such way. */
+  /** The best proof that a transport can ever give; null: there is no such transport. */
   readonly bestProof: (transport: string) => Proof | null;
   readonly clock?: Clock;
 }
 
 export type Ordered = Pick<InboxRow, "message" | "delivery">;
 
-/** What is not proved to be read after this time keeps nobody waiting any longer. */
+/** What is not proved to be read after this time delays no other message. */
 const underwayMs = 10_000;
 /** More than can be on its way to one agent in that time without having been read. */
 const recentMail = 200;
@@ -36,7 +36,7 @@ export class Order {
       .filter(({ delivery }) => this.isUnderway(delivery, transport));
   }
 
-  /** Whether somebody is fetching an earlier message at this moment; if that fails, the earlier one waits again. */
+  /** Whether an earlier message is being fetched at this moment; if that fails, the earlier one waits again. */
   isFetchingBefore({ message, delivery }: Ordered): boolean {
     const { mailbox } = this.parts;
     const fetched = mailbox

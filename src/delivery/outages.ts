@@ -8,7 +8,7 @@ export interface OutagesParts {
   readonly report: (context: string, fault: unknown) => void;
 }
 
-/** Whoever wants to know how an agent's model is doing. */
+/** Observers of an agent's model. */
 export interface ModelWatch {
   /** Its API failed with the message in front of it, and the program has given up. */
   failed(agent: Agent, error: string, message: Message): void;

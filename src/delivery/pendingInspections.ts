@@ -25,7 +25,7 @@ const slowestInspectionMs = 60_000;
 
 /**
  * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is looked for before
- * anything else is written to its agent, because the next write may cover what still tells of it.
+ * anything else is written to its agent, because the next write may cover its marks.
  */
 export class PendingInspections {
   private readonly open = new Map<AgentId, Map<DeliveryId, PendingInspection>>();

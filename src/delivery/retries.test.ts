@@ -50,14 +50,14 @@ async function delivered() {
 }
 
 test(
-  "while the program tries again, the receipt says why; the user is told once, and again after the model has " +
+  "while the program tries again, the receipt says why; the user gets one notice, and another after the model has " +
     "answered",
   async () => {
     await using subject = await delivered();
     const { mailbox, said, send, notices } = subject;
     const id = await send("first");
     said.why = "529 overloaded";
-    await until(() => notices().length > 0, "the user is told");
+    await until(() => notices().length > 0, "the user gets a notice");
     expect(mailbox.delivery(id)!.notes).toEqual([
       { code: "retrying", text: "the model's API fails: 529 overloaded; codex tries again" },
     ]);
@@ -68,7 +68,7 @@ test(
     expect(notices()).toHaveLength(1);
     subject.outages.answered(subject.ana.id);
     said.why = "401";
-    await until(() => notices().length > 1, "the user is told of the next time");
+    await until(() => notices().length > 1, "the user gets the next notice");
   },
 );
 

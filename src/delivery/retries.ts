@@ -79,7 +79,7 @@ export class Retries implements AsyncDisposable {
     await runForever("look whether a program reaches its model", signal, step, report);
   }
 
-  /** One look may catch an error that is over a moment later; the user is told after the second. */
+  /** One look may catch an error that is over a moment later; the user gets a notice after the second. */
   private async note(agent: Agent, id: DeliveryId, why: string | null, persists: boolean): Promise<void> {
     const { mailbox, model } = this.parts;
     const delivery = mailbox.delivery(id);

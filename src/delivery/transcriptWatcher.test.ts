@@ -25,7 +25,7 @@ import { lackUnless, testUnless } from "../testing/needing.ts";
 import { until } from "../testing/until.ts";
 import { TranscriptWatcher } from "./transcriptWatcher.ts";
 
-/** A mailbox, one agent with a transcript, and somebody who reads it. */
+/** A mailbox, one agent with a transcript, and a watcher. */
 function aCourt() {
   const folder = mkdtempSync(join(tmpdir(), "tl-transcriptWatcher-"));
   const path = join(folder, "session.jsonl");
@@ -145,7 +145,7 @@ test(
   },
 );
 
-test("the conversation is cleared before the model read it: discarded, and its sender is told", async () => {
+test("the conversation is cleared before the model read it: discarded, and its sender gets a bounce", async () => {
   await using court = aCourt();
   const { message, id } = await court.delivered("first");
   writeFileSync(court.path, asked(message.tag) + failure(529));
@@ -178,7 +178,7 @@ test("a record that was written before the delivery was settled is proof, even i
   expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript" });
 });
 
-test("a transcript that can not be read is told of once, and read when it can be", async () => {
+test("a transcript that cannot be read is reported once, and read when it can be", async () => {
   await using court = aCourt();
   mkdirSync(court.path);
   const { message, id } = await court.delivered("first");

@@ -141,7 +141,7 @@ export class TranscriptWatcher implements AsyncDisposable {
       if (wanted.size + fresh.size === 0) end();
       else await bell.wait(watched ? patienceMs : missingFileMs);
     };
-    // It may be readable again; until then it is told now and then what is wrong.
+    // It may be readable again; until then the fault is reported now and then.
     await runForever(`read the transcript of ${name}`, signal, step, this.parts.report, { mostMs: sweepMs });
     bell[Symbol.dispose]();
   }
@@ -187,7 +187,7 @@ export class TranscriptWatcher implements AsyncDisposable {
     if (news.kind === "answered" || news.kind === "discarded") wanted.delete(id);
     if (news.kind === "held" && file.conversation !== null) this.parts.found?.(agent, file.conversation);
     await this.tell(agent, id, message, news).catch((fault: unknown) =>
-      this.parts.report(`note what became of ${message.tag}`, fault),
+      this.parts.report(`record the state of ${message.tag}`, fault),
     );
   }
 

@@ -17,9 +17,9 @@ export interface UncertainParts {
   >;
   readonly agent: (id: AgentId) => Agent | null;
   readonly report: (context: string, fault: unknown) => void;
-  /** How long a delivery stays uncertain before its sender is told. */
+  /** How long a delivery stays uncertain before its sender gets a notice. */
   readonly graceMs?: number;
-  /** How long a turn that goes on delays that at most. */
+  /** How long a running turn delays that at most. */
   readonly turnMs?: number;
 }
 

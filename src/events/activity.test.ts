@@ -45,7 +45,7 @@ describe("activity", () => {
     expect(activities({ newestMailAt: 5_000 }).of(ana).lastActivityAt).toBe(5_000);
   });
 
-  test("events are counted, and the last one is told with its tool", () => {
+  test("events are counted, and the last one is shown with its tool", () => {
     const all = activities();
     all.observe(at(2_000, { type: "user.prompt", ...about, prompt: "x" }));
     all.observe(at(3_000, { type: "tool.call", ...about, tool: "Bash", input: {} }));
@@ -69,13 +69,13 @@ describe("activity", () => {
         recipients: ["bob"],
       }),
     );
-    all.observe(at(2_000, { type: "route.denied", from: "nobody", to: "bob", team: "web", allowed: [] }));
+    all.observe(at(2_000, { type: "route.denied", from: "stranger", to: "bob", team: "web", allowed: [] }));
     expect(all.of(ana)).toMatchObject({ eventCount: 1, lastActivityAt: 2_000 });
     all.observe(at(3_000, { type: "agent.removed", ...about }));
     expect(all.of(ana).eventCount).toBe(0);
   });
 
-  test("a program that ended is stopped; a screen that can not be read keeps the last status", () => {
+  test("a program that exited is stopped; a screen that cannot be read keeps the last status", () => {
     const all = activities();
     const reading = (state: Agent["state"]) => all.of({ ...ana, state }).status;
     expect([reading("done"), reading("gone"), reading("suspended")]).toEqual(["stopped", "stopped", "stopped"]);

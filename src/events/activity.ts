@@ -35,7 +35,7 @@ interface Trace {
   status: ActivityStatus;
 }
 
-/** A screen that can not be read says nothing new. */
+/** A screen that cannot be read changes nothing. */
 const statuses: Readonly<Record<Exclude<AgentState, "unknown">, ActivityStatus>> = {
   idle: "idle",
   working: "running",

@@ -3,7 +3,7 @@ import type { Event } from "../model/event.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What is true now, asked when somebody reads the metrics. */
+/** The current values, computed when the metrics are read. */
 export interface Gauges {
   readonly queues: readonly { readonly team: string; readonly agent: string; readonly depth: number }[];
   readonly held: readonly { readonly reason: string; readonly agents: number }[];

@@ -84,7 +84,7 @@ describe("the spine", () => {
     expect(texts(spine.after(spine.before(0), 10))).toHaveLength(3);
   });
 
-  test("a listener that fails, and a disk that does, hurt nobody else", () => {
+  test("a failing listener or disk does not affect other listeners", () => {
     const faults: string[] = [];
     const heard: Event[] = [];
     const full: EventStore = {
@@ -164,11 +164,11 @@ describe("a file for events that cannot be opened", () => {
     }
     expect(texts(heard)).toEqual(["one", "two"]);
     expect([spine.lost, spine.problem]).toEqual([2, expect.stringContaining(path)]);
-    // A series of failures is told once.
+    // A series of failures is reported once.
     expect(faults).toEqual(["open the event log", "write 1 events"]);
   });
 
-  test("is opened by a later attempt, with numbers that go on", () => {
+  test("is opened by a later attempt, with numbers that continue", () => {
     const path = newPath();
     mkdirSync(path);
     let now = 0;

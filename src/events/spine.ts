@@ -54,7 +54,7 @@ export class Spine implements Disposable {
     for (const listener of this.#listeners) this.#tell(listener, event);
   };
 
-  /** Listeners are called in the order of the events. They must be quick: whoever emits waits for them. */
+  /** Listeners are called in the order of the events. They must be quick: the emitter waits for them. */
   readonly onEvent = (listener: (event: Event) => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

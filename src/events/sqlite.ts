@@ -54,7 +54,7 @@ export function openEventStore(
   let problem: unknown = null;
   let triedAt = 0;
 
-  /** Without the file nobody knows the last number; the time in milliseconds is higher than any that was given out. */
+  /** Without the file the last number is unknown; the time in milliseconds is higher than any that was given out. */
   const unknownHighest = clock();
 
   function tryToOpen(): void {
@@ -121,7 +121,7 @@ function sqliteEvents(connection: Connection, from: number): FileEvents {
   const reserve = (upTo: number): void => void statement("UPDATE numbers SET reserved = ?").run(upTo);
   let highest: number;
   try {
-    // A power cut may take the last moments; nobody waits for the disk.
+    // A power cut may lose the last moments; emitters do not wait for the disk.
     database.run("PRAGMA synchronous = NORMAL");
     const known = "SELECT max(reserved, ifnull((SELECT max(seq) FROM events), 0)) AS value FROM numbers";
     highest = run(() => Math.max(from, number(statement(known))));

@@ -6,7 +6,7 @@ export interface EventStore {
   readonly highest: number;
   /** Why events are not kept at present; null: they are. */
   problem(): string | null;
-  /** Adds events with ascending numbers. Throws, keeping none, when it can not. */
+  /** Adds events with ascending numbers. Throws, keeping none, when it cannot. */
   add(events: readonly Event[]): void;
   /** The first events after a number, in order. */
   after(seq: number, limit: number): Event[];

@@ -1,4 +1,4 @@
-/** What agents write into logs, or print where nobody types to them: what is addressed to somebody there is sent. */
+/** What agents write into logs, or print without a terminal: addressed text in it is sent. */
 import { existsSync, writeFileSync } from "node:fs";
 import type { Documents } from "../agents/directory/documents/port.ts";
 import type { Agent } from "../model/agent.ts";
@@ -101,7 +101,7 @@ function positionsOf({ id }: Agent, documents: Documents): Map<string, LogPositi
   return new Map(own.map(({ key, value }) => [key.slice(id.length + 1), value as LogPosition]));
 }
 
-/** Whoever writes a long output cuts off what we are through with. */
+/** The writer of a long output cuts off what has been read. */
 function markRead(stream: string, offset: number, fault: OutputParts["fault"]): void {
   if (offset < outputLimit / 2) return;
   try {
@@ -111,7 +111,7 @@ function markRead(stream: string, offset: number, fault: OutputParts["fault"]): 
   }
 }
 
-/** The directory that a pattern can not leave, and the pattern below it. */
+/** The directory that a pattern cannot leave, and the pattern below it. */
 function splitPattern(path: string): { root: string; pattern: string } {
   const parts = path.split("/");
   const wild = parts.findIndex((part) => /[*?[{]/.test(part));

@@ -42,7 +42,7 @@ describe("submissions", () => {
     ]);
   });
 
-  test("a reply goes to whoever wrote, and only to what was received", async () => {
+  test("a reply goes to the sender, and only for a message that was received", async () => {
     const { submissions, agent, send, inbox } = await aTeam();
     const [writer, coder, third] = [agent("writer"), agent("coder"), agent("third")];
     const { receipt } = await send({ to: "writer", body: "question" }, coder);
@@ -72,22 +72,22 @@ describe("submissions", () => {
     expect((await inbox(third, 1)).map(({ body }) => body)).toEqual(["to both"]);
   });
 
-  test("a text that can not be sent is told to its writer, and wakes nobody", async () => {
+  test("the writer of a text that cannot be sent gets a notice, which starts no turn", async () => {
     const { submissions, agent, inbox, told } = await aTeam();
     const writer = agent("writer");
-    await submissions.fromText(writer, { to: "nobody", content: "x" }, "k");
+    await submissions.fromText(writer, { to: "unknown", content: "x" }, "k");
     expect(await inbox(writer, 1)).toMatchObject([
-      { kind: "bounce", from: { name: "tieline" }, body: expect.stringContaining("nobody") },
+      { kind: "bounce", from: { name: "tieline" }, body: expect.stringContaining("unknown") },
     ]);
-    expect(told.join()).toContain("nobody");
+    expect(told.join()).toContain("unknown");
   });
 
-  test("a writer who would never read a notice is told by a message", async () => {
+  test("a writer that would never read a notice gets a message", async () => {
     const { submissions, agent, inbox } = await aTeam("", false);
     const writer = agent("writer");
-    await submissions.fromText(writer, { to: "nobody", content: "x" }, "k");
+    await submissions.fromText(writer, { to: "unknown", content: "x" }, "k");
     expect(await inbox(writer, 1)).toMatchObject([
-      { kind: "text", from: { name: "tieline" }, body: expect.stringContaining("nobody") },
+      { kind: "text", from: { name: "tieline" }, body: expect.stringContaining("unknown") },
     ]);
   });
 
@@ -96,10 +96,10 @@ describe("submissions", () => {
     const writer = agent("writer");
     const notices = (): number =>
       mailbox.inbox(writer.id, { limit: 100 }).filter(({ message }) => message.kind === "bounce").length;
-    for (let at = 0; at < 20; at++) await submissions.fromText(writer, { to: "nobody", content: "x" }, `k${at}`);
+    for (let at = 0; at < 20; at++) await submissions.fromText(writer, { to: "unknown", content: "x" }, `k${at}`);
     expect([notices(), told.length]).toEqual([8, 9]);
     await send({ to: "writer", body: "how is it?" }, agent("coder"));
-    await submissions.fromText(writer, { to: "nobody", content: "x" }, "k20");
+    await submissions.fromText(writer, { to: "unknown", content: "x" }, "k20");
     expect(notices()).toBe(9);
   });
 

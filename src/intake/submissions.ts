@@ -18,7 +18,7 @@ export interface SubmissionsParts {
   readonly report: (context: string, fault: unknown) => void;
 }
 
-/** A program that answers notices with what is refused again would go on for ever. */
+/** A program that answers notices with what is refused again would never stop. */
 const mostInARow = 8;
 
 export interface Marker {
@@ -48,7 +48,7 @@ export class Submissions {
     await this.send(agent, { to, ...draft, ...(original && { inReplyTo: original.id }) }, "workspace");
   }
 
-  /** As above; a refusal for good is told to the agent, because nothing can be put beside a text that was read. */
+  /** As above; for a permanent refusal the agent gets a notice, because there is no file to put a reason beside. */
   async fromText(agent: Agent, { to, content }: Marker, key: string): Promise<void> {
     const idempotencyKey = `text:${key}`;
     if (this.isKnown(agent, idempotencyKey)) return;
@@ -62,7 +62,7 @@ export class Submissions {
   }
 
   /**
-   * Something that an agent wanted sent was not. It is told like every bounce, which starts no turn, or as text where a
+   * Something that an agent wanted sent was not. The notice is a bounce, which starts no turn, or as text where a
    * bounce would never be read; after some of these with no other mail between them only the log tells how many there
    * were.
    */

@@ -94,13 +94,13 @@ export class Workspaces {
     this.refresh();
   }
 
-  /** Agents came, went or changed, or somebody may write to others than before. Cheap, and safe to repeat. */
+  /** Agents came, went or changed, or the allowed recipients changed. Cheap, and safe to repeat. */
   refresh(): void {
     if (this.sweep === null) return;
     try {
       this.reconcile();
     } catch (thrown) {
-      // A project's file may be wrong for a while; what runs goes on.
+      // A project's file may be wrong for a while; running agents continue.
       this.parts.report("workspaces", thrown);
     }
   }
@@ -125,7 +125,7 @@ export class Workspaces {
     }
   }
 
-  /** Writes a message for its reader; the way in for those who have no other. */
+  /** Writes a message for its reader; the transport for agents that have no other. */
   async write(agent: Agent, message: Message): Promise<void> {
     const file = this.fileOf(message, agent);
     try {
@@ -232,7 +232,7 @@ export class Workspaces {
     });
   }
 
-  /** An agent that writes faster than it may is told once, until all that it wrote is sent. */
+  /** An agent above its rate limit gets one notice until all that it wrote is sent. */
   private refusal(room: Room, place: string, thrown: unknown, more: string): void {
     const fault = asTielineError(thrown);
     if (fault.code !== "RATE_LIMITED") return this.fault(room.agent, thrown);
@@ -336,7 +336,7 @@ export class Workspaces {
     };
   }
 
-  /** The same trouble again and again is told once. */
+  /** A repeated problem is reported once. */
   private fault(agent: Agent, fault: unknown): void {
     const words = fault instanceof Error ? fault.message : String(fault);
     if (this.faults.get(agent.id) === words) return;

@@ -66,7 +66,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     return { message, deliveries };
   }
 
-  /** A dead letter is told to its sender in the same commit, so that a crash can not swallow the news. */
+  /** The bounce of a failed delivery is in the same commit, so that a crash cannot lose it. */
   function bounce(message: Message, dead: Delivery, cause: string): void {
     let bounced = sealBounce(message, dead, cause, { clock, random });
     while (bounced !== null && store.message(bounced.tag) !== null)
@@ -202,7 +202,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     settle: (id, outcome, via) =>
       perform(() => {
         const { delivery, message } = mustFind(id);
-        // A reply can overtake the settling of its own attempt; it proves more than the attempt could.
+        // A reply can be faster than the end of its own attempt; it proves more than the attempt could.
         if (delivery.state === "answered") return delivery;
         if (delivery.state === "delivered" || delivery.state === "seen") return retract(delivery, message, outcome);
         const settled = record(steps.settled(delivery, outcome, via, clock(), maxAttempts), message);

@@ -10,7 +10,7 @@ import type { Receipt, History } from "../model/receipt.ts";
  * something appends to the delivery's history in the same transaction, and resolves only when the change is
  * durable. Verbs may be called concurrently; a driver may commit several together. A verb that is refused
  * (CONFLICT, MESSAGE_UNKNOWN) changes nothing. When the disk fails, every affected verb rejects with
- * STORE_UNAVAILABLE and nothing of it is kept.
+ * STORE_UNAVAILABLE and nothing is kept.
  */
 export interface Mailbox extends AsyncDisposable {
   /** Names this mailbox among others; marks that we leave outside carry it. Never changes. */
@@ -109,7 +109,7 @@ export interface Mailbox extends AsyncDisposable {
   message(idOrTag: string): Message | null;
   /** Is the message as it was stored? Its text is not to be trusted otherwise. */
   isIntact(id: MessageId): boolean;
-  /** The message that the sender's idempotency key stands for. */
+  /** The message of the sender's idempotency key. */
   messageWithKey(from: AgentId, key: string): Message | null;
   delivery(id: DeliveryId): Delivery | null;
   receipt(idOrTag: string): Receipt | null;
@@ -214,7 +214,7 @@ export interface RetentionLimits {
 
 export interface Pruned {
   readonly removed: number;
-  /** Where to go on; null: there is nothing else that may go. */
+  /** Where to continue; null: there is nothing else that may go. */
   readonly next: number | null;
 }
 
@@ -224,7 +224,7 @@ export interface Change {
   readonly message: Message;
 }
 
-/** A sealed message drew a tag that another message has. The sender seals again; nobody else sees this. */
+/** A sealed message drew a tag that another message has. The sender seals again; callers do not see this. */
 export class TagTaken extends Error {
   override readonly name = "TagTaken";
 }

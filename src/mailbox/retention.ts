@@ -10,7 +10,7 @@ export interface RetentionOptions {
   readonly everyMs?: number;
   /** How soon another sweep may follow when there is hardly any room; later after one that took long. */
   readonly soonMs?: number;
-  /** So few at a time that nobody who sends meanwhile notices. */
+  /** So few at a time that concurrent sends are not delayed. */
   readonly batch?: number;
 }
 

@@ -12,7 +12,7 @@ const bytesPerMessage = 2_000;
 
 /**
  * How much room the mailbox has. What is in it is never removed to make room for a new message, unless it is finished
- * and nobody may need it; so the new message is refused.
+ * and may be unneeded; so the new message is refused.
  */
 export class Room {
   #used: number;

@@ -10,7 +10,7 @@ import type { InboxFilter, InboxRow, LogFilter, Pruned, Recipient, RetentionLimi
 export interface Store extends Disposable {
   readonly id: string;
 
-  /** Runs the work as one atomic change; durable when it returns. Throws, keeping nothing, when it can not be. */
+  /** Runs the work as one atomic change; durable when it returns. Throws, keeping nothing, when that fails. */
   commit(work: () => void): void;
 
   /** Throws TagTaken when the tag belongs to another message. */

@@ -3,7 +3,7 @@
 /** Words that stand next to each other, in this order. */
 export interface Phrase {
   readonly words: readonly string[];
-  /** Written with `*` behind it: its last word may go on. */
+  /** Written with `*` behind it: its last word is a prefix. */
   readonly open: boolean;
 }
 
@@ -14,7 +14,7 @@ export function phrasesOf(query: string): Phrase[] {
   return phrases.filter(({ words }) => words.length > 0);
 }
 
-/** Letters and digits; everything else stands between words. */
+/** Letters and digits; everything else separates words. */
 export function wordsOf(text: string): string[] {
   // Marks are removed first, because normalisation sorts a long run of them in quadratic time.
   const plain = text.replaceAll(/\p{M}/gu, "").normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();

@@ -158,7 +158,7 @@ describe.each([
   }, 60_000);
 
   test.each([
-    ["send_message", { to: "nobody", body: "x" }, "ADDRESS_UNKNOWN"],
+    ["send_message", { to: "unknown", body: "x" }, "ADDRESS_UNKNOWN"],
     ["send_message", { to: 7 }, "USAGE"],
     ["reply", { tag: "MSG_X_00000000", body: "x" }, "MESSAGE_UNKNOWN"],
     ["send_mesage", {}, "USAGE"],
@@ -172,7 +172,7 @@ describe.each([
 });
 
 describe("who calls", () => {
-  test("a program that nobody knows is not the user, whatever token it has", async () => {
+  test("an unknown program is not the user, whatever token it has", async () => {
     await using http = await overHttp(daemon.userToken);
     await using stdio = await overStdio({});
     for (const client of [http, stdio])
@@ -182,7 +182,7 @@ describe("who calls", () => {
       });
   });
 
-  test("a thread id in the call counts, and one that nobody knows is not the user's", async () => {
+  test("a thread id in the call counts, and an unknown one is not the user's", async () => {
     expect(modelsCaller({ sessionId: "of the process", pid: 1 }, "of the call")).toEqual({
       sessionId: "of the call",
       pid: 1,
@@ -213,7 +213,7 @@ describe("mail in an answer that never left", () => {
     const { client: fay } = await daemon.agent("fay");
     const sent = await daemon.user.call("send", { to: "fay", body: "read me" });
     const [stdin, stdout] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
-    // Nobody reads stdout: the first bytes fill its buffer and the rest waits.
+    // Stdout is not read: the first bytes fill its buffer and the rest waits.
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => fay, report: () => undefined });
     stdin.write(
       `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_inbox", arguments: {} } })}\n`,
@@ -235,7 +235,7 @@ describe("lines that are no messages", () => {
     ["deep", nested(100_000), -32_600],
   ];
 
-  test.each(bad)("%s: the caller is told, and the next line is served", async (_, line, code) => {
+  test.each(bad)("%s: the caller gets an error, and the next line is served", async (_, line, code) => {
     const { client } = await daemon.agent("gus");
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => client, report: () => undefined });

@@ -102,7 +102,7 @@ test.each(programs.map(({ program }) => program!))("%s: a file that was not ther
   expect(existsSync(there.file)).toBeFalse();
 });
 
-test.each(programs.map(({ program }) => program!))("%s: what somebody else changed meanwhile stays", (program) => {
+test.each(programs.map(({ program }) => program!))("%s: other changes made meanwhile stay", (program) => {
   using there = place(program, program === "codex" ? 'model = "a"\n' : '{\n  "model": "a"\n}\n');
   there.register();
   const reformatted = there.text().replace('"a"', '"b"').replaceAll("\n", "\n ").trimEnd() + "\n";
@@ -112,7 +112,7 @@ test.each(programs.map(({ program }) => program!))("%s: what somebody else chang
   expect(there.text()).toContain('"b"');
 });
 
-test("another server under our name, and a file that nobody can read, are left alone", () => {
+test("another server under our name, and an unreadable file, are left alone", () => {
   using other = place("claude", '{"mcpServers":{"tieline":{"command":"node","args":["mine.js"]}}}');
   expect(() => other.register()).toThrow(expect.objectContaining({ code: "CONFLICT" }));
   expect(other.undo().changed).toBeFalse();

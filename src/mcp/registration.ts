@@ -10,7 +10,7 @@ export interface Registered {
   readonly changed: boolean;
 }
 
-/** What we did to a file: this stands where that stood. */
+/** An edit of a file: the new text and the one it replaced. */
 interface Splice {
   readonly removed: string;
   readonly inserted: string;
@@ -61,7 +61,7 @@ export function unregister(
   return { file, changed };
 }
 
-/** Exactly what was there before, if our text still stands there in one piece. */
+/** Restores the replaced text, if ours is still there in one piece. */
 function undone(text: string, splice: Splice | undefined): string | null {
   if (splice === undefined) return null;
   const at = text.indexOf(splice.inserted);

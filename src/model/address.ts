@@ -7,7 +7,7 @@ import { TielineError } from "./errors.ts";
  *     engineer            a name, role or agent id in the sender's team
  *     feat-auth:engineer  the same in another team
  *     %14                 the agent in a tmux pane
- *     @all                everybody the sender has an edge to
+ *     @all                all agents the sender has an edge to
  *     @web, @reviewers    a team, or an alias from tieline.yaml
  *     *                   every live agent on this host
  *     user                the user
@@ -56,7 +56,7 @@ export function formatAddress(address: Address): string {
   }
 }
 
-/** An address that means several agents is a broadcast: it reaches who is there and starts nobody by itself. */
+/** An address that means several agents is a broadcast: it reaches live agents and starts none. */
 export function isBroadcast(address: Address): boolean {
   return address.kind === "all" || address.kind === "group" || address.kind === "everyone";
 }
@@ -67,7 +67,7 @@ const reservedTeams: readonly string[] = ["all", "team"];
 export const isTeamName = (text: string): boolean =>
   teamPattern.test(text) && text.length <= maxTeamLength && !reservedTeams.includes(text);
 
-/** A team name made of any text, with `-` for what a name cannot have; null: nothing is left of it. */
+/** A team name made of any text, with `-` for what a name cannot have; null: nothing is left. */
 export function cleanTeamName(text: string): string | null {
   const plain = text.normalize("NFKD").replace(/\p{M}+/gu, "");
   const clean = plain

@@ -11,7 +11,7 @@ const reservedNames: readonly string[] = ["all", "team", "user", ...systemObject
 export const userId: AgentId = agentId("user");
 export const userName = "user";
 
-/** The switch itself, as the sender of bounces. Nobody can write to it. */
+/** Tieline itself, as the sender of bounces. It cannot be written to. */
 export const switchId: AgentId = agentId("tieline");
 export const switchName = "tieline";
 
@@ -41,7 +41,7 @@ export const presences = ["active", "idle", "offline", "terminated"] as const;
 export type Presence = (typeof presences)[number];
 
 /**
- * What an agent may do besides writing along its edges and reading its own mail. `read` is for the mail and screens of
+ * Rights in addition to writing along its edges and reading its own mail. `read` is for the mail and screens of
  * its team.
  */
 export const permissions = ["spawn", "kill", "answer", "topology", "broadcast-all", "read"] as const;
@@ -126,13 +126,13 @@ export interface Agent {
   readonly kind: AgentKind;
   readonly role: string | null;
   readonly provider: string;
-  /** Ways in, best first. None: the agent is offline. */
+  /** Best first. None: the agent is offline. */
   readonly endpoints: readonly Endpoint[];
   readonly state: AgentState;
   /** Why it is in that state, for people: "waiting: permission dialog". */
   readonly stateReason: string | null;
   readonly stateAt: number;
-  /** Text that nobody has sent stands in its composer. */
+  /** Its composer holds an unsent draft. */
   readonly draft: boolean;
   readonly lastActivityAt: number;
   /** The program's own conversation id, kept when the program ends, so that it can be resumed. */
@@ -154,7 +154,7 @@ export interface Agent {
   readonly shutDown?: boolean;
 }
 
-/** Its way in by this transport. */
+/** Its endpoint of this transport. */
 export function endpointBy(transport: string, { endpoints }: Pick<Agent, "endpoints">): Endpoint | undefined {
   return endpoints.find((one) => one.transport === transport);
 }
@@ -181,14 +181,14 @@ export function checkName(name: string, what = "name"): string {
 }
 
 /**
- * Whether a name means somebody else already, or passes for one that does: `User`, `us3r` and `u-ser` look like the
+ * Whether a name is reserved, or looks like a reserved one: `User`, `us3r` and `u-ser` look like the
  * user.
  */
 export function isReservedName(name: string): boolean {
   return [...reservedNames, switchName].some((reserved) => asRead(reserved) === asRead(name));
 }
 
-/** As somebody reads a name who does not look closely. */
+/** A name as it looks at a quick reading. */
 function asRead(name: string): string {
   const digits: Readonly<Record<string, string>> = { 0: "o", 1: "l", 3: "e", 4: "a", 5: "s", 7: "t" };
   return name

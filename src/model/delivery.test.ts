@@ -66,7 +66,7 @@ describe("the transition table", () => {
     ]);
   });
 
-  test("only waiting mail expires; an attempt in flight can not be recalled", () => {
+  test("only waiting mail expires; an attempt in flight cannot be cancelled", () => {
     expect(transitions.filter(([, verb]) => verb === "expire").map(([from]) => from)).toEqual(["queued"]);
     expect(transitions.filter(([, verb]) => verb === "cancel").map(([from]) => from)).toEqual(["queued", "uncertain"]);
     expect(mayFollow("claimed", "cancel", "cancelled")).toBe(false);

@@ -157,10 +157,10 @@ export type Outcome =
   | { readonly kind: "gone"; readonly detail: string }
   /** The attempt failed and nothing was written. */
   | { readonly kind: "error"; readonly detail: string }
-  /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
+  /** The attempt is proved not to have arrived, as after a crash; it is not an error. */
   | { readonly kind: "absent"; readonly detail: string }
   /**
-   * Something may have been written and nobody can tell. `unreadable`: nothing could be read now, so a later inspection may
+   * Something may have been written; no proof. `unreadable`: nothing could be read now, so a later inspection may
    * tell.
    */
   | {
@@ -233,8 +233,8 @@ const repeats = ({ verb, from, to }: Transition): boolean =>
   verb === "confirm" ? from === to : to === "claimed" || (to === "queued" && verb !== "accept");
 
 /**
- * Which steps of a long history may go, and which one then says how many are missing: waiting in the middle of it.
- * Null: it is short enough, or every step of it tells something.
+ * Which steps of a long history may go, and which one then says how many are missing: waiting steps in the middle.
+ * Null: it is short enough, or every step matters.
  */
 export function shortened(
   history: readonly Transition[],
@@ -253,7 +253,7 @@ export const proofOfSummary = (proof: Proof): Proof => (proof === "transcript" ?
 export const isSummaryOnly = ({ notes }: { readonly notes?: readonly Note[] }): boolean =>
   notes?.some(({ code }) => code === "summary-only") ?? false;
 
-/** The state that an outcome leads to. Held and gone cost no attempt, because nobody did anything wrong. */
+/** The state that an outcome leads to. Held and gone cost no attempt, because nothing went wrong. */
 export function stateAfter(
   outcome: Outcome,
   attempts: number,

@@ -159,7 +159,7 @@ describe("the forms", () => {
     }
   });
 
-  test("a body that one line can not carry rings instead", () => {
+  test("a body that does not fit on one line becomes a doorbell", () => {
     for (const body of ["two\nlines", "an empty line\n\n", "ends in \\"]) {
       const rung = envelope(message(body), line);
       expect(rung.inline).toBe(false);
@@ -167,7 +167,7 @@ describe("the forms", () => {
     }
   });
 
-  test("nobody is asked to reply to the switch", () => {
+  test("a notice has no reply line", () => {
     expect(envelope(message("not delivered", tieline), pane).text).not.toContain("reply");
   });
 

@@ -32,7 +32,7 @@ export interface Escaped {
 
 export interface Envelope {
   readonly text: string;
-  /** False: the reader is told how to get the body. */
+  /** False: the text names the command that shows the body. */
   readonly inline: boolean;
   /** How the text differs from the body, for the receipt; none where the reader gets the body by itself. */
   readonly changes: readonly string[];
@@ -73,7 +73,7 @@ function changesTo(body: string, stripInvisible: boolean): string[] {
   ].filter((change) => change !== false);
 }
 
-/** Nothing in a message may steer the program. The reader is told how to read it, so that no character is lost. */
+/** Nothing in a message may steer the program. A last line says how to read it, so that no character is lost. */
 function literal(text: string, { from }: Message, { escaped = null, multiline }: EnvelopeTraits): string {
   if (escaped === null || (escaped.from === "agents" && from.id === userId)) return text;
   const found = Object.entries(escaped.as).filter(([characters]) => text.includes(characters));

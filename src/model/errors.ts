@@ -125,7 +125,7 @@ const diskFault: SystemFault = {
   remedy: "try again; if it happens again, check the disk (`dmesg` names it) and run `tieline doctor`",
 };
 
-/** What the system reports by its own codes, and is nobody's fault in here. */
+/** What the system reports with its own codes; not bugs of Tieline. */
 export const systemFaults: Readonly<Record<string, SystemFault>> = {
   ENOSPC: diskFull,
   EDQUOT: { ...diskFull, problem: "your disk quota is used up" },

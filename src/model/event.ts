@@ -113,7 +113,7 @@ export const eventTypes: readonly string[] = [
   ...deliveryStates.map((state) => `delivery.${state}`),
 ];
 
-/** What somebody wants to see. Left out means everything. */
+/** A filter for events. A field left out matches everything. */
 export interface EventFilter {
   /** A name, or `team:name`. */
   readonly agent?: string;

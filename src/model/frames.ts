@@ -26,7 +26,7 @@ const opened = /\[(\W{0,4}(?:end\W{1,4})?MSG_)/gi;
 /** What a line has before its first letter, digit or `>`. A line that is quoted already is no frame. */
 const leading = /^[^\p{L}\p{N}>]*/u;
 const brackets = /[[【〔〖〚⟦⟨「『(]/u;
-/** All of it up to the first letter: after a bracket, a `>` hides nothing. */
+/** Everything up to the first letter: after a bracket, a `>` hides nothing. */
 const beforeWords = /^[^\p{L}\p{N}]*/u;
 /** A tag, or the end of one. */
 const tag = /^(?:end[^\p{L}\p{N}]+)?MSG_/iu;

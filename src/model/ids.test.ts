@@ -60,7 +60,7 @@ describe("tags", () => {
     );
   });
 
-  test("are told from ids, names and near misses", () => {
+  test("are distinguished from ids, names and near misses", () => {
     for (const text of [
       "",
       "MSG_USER",

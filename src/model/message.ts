@@ -164,7 +164,7 @@ export function seal(
   };
 }
 
-/** Tells a sender that a message of theirs will not arrive. A bounce never bounces, and no one is told of acks. */
+/** Tells a sender that a message of theirs will not arrive. A bounce never bounces, and acks do not either. */
 export function sealBounce(lost: Message, delivery: Delivery, cause: string, options: Seal = {}): Message | null {
   if (!wakes(lost.kind) || lost.from.id === switchId) return null;
   const from: Sender = { id: switchId, name: switchName, team: lost.team, knownBy: "switch" };

@@ -16,7 +16,7 @@ export function distance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** Nobody mistypes anything longer, and comparing two texts takes the product of their lengths. */
+/** Longer names are not typos, and comparing two texts takes the product of their lengths. */
 const longestWord = 100;
 
 /**

@@ -1,4 +1,4 @@
-/** Where something stands in a file that a user wrote. Lines and columns count from one. */
+/** A place in a file that the user wrote. Lines and columns count from one. */
 export interface Place {
   readonly file: string;
   readonly line: number;

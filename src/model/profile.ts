@@ -16,11 +16,11 @@ export type Network = (typeof networks)[number];
 export const inputs = ["terminal", "files"] as const;
 export type Input = (typeof inputs)[number];
 
-/** How the program asks before it acts; `ask` unless somebody decided otherwise. */
+/** How the program asks before it acts; default `ask`. */
 export const permissionModes = ["ask", "auto", "skip"] as const;
 export type PermissionMode = (typeof permissionModes)[number];
 
-/** A pane in copy mode: always wait, or wait while somebody views it and end copy mode when nobody does. */
+/** A pane in copy mode: always wait, or wait while a client shows the pane and end copy mode otherwise. */
 export const copyModes = ["hold", "leave"] as const;
 export type CopyMode = (typeof copyModes)[number];
 

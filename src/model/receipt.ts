@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryState, Transition } from "./delivery.ts";
 import type { Message } from "./message.ts";
 
-/** The sender's view of a message: what became of it, for each recipient. */
+/** The sender's view of a message: its state for each recipient. */
 export interface Receipt {
   readonly message: Message;
   readonly deliveries: readonly Delivery[];

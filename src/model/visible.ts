@@ -34,7 +34,7 @@ const manyMarks = /(\p{M}{31,})/u;
 /** The same lines, each of which is safe to print; a lone carriage return begins no line. */
 export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
-/** Hides what JSON may hold as it is from whoever looks at it: to a parser it is the same text. */
+/** Escapes characters that JSON may hold raw, for display: to a parser it is the same text. */
 export function visibleJson(json: string): string {
   return json.replaceAll(hidden, (character, at: number) =>
     isPartOfLetter(character, json, at) ? character : escapeOf(character),

@@ -2,7 +2,7 @@ import type { FromObject, ToObject } from "./protocol.ts";
 
 /** A running object, seen from the switch. A channel that ended never speaks again. */
 export interface Channel {
-  /** Never throws: what can not be sent any more is followed by `ended`. */
+  /** Never throws: what can no longer be sent is followed by `ended`. */
   send(message: ToObject): void;
   /** Ends the object whatever it is doing. `ended` follows. */
   kill(reason: string): void;

@@ -5,7 +5,7 @@
 export interface ObjectHandler {
   /** What it understands, for people and agents to read. */
   readonly interface?: unknown;
-  /** Called once before the first message. Whoever throws here is started again later. */
+  /** Called once before the first message. A handler that throws here is started again later. */
   init?(api: ObjectApi, options: Readonly<Record<string, unknown>>): void | Promise<void>;
   /**
    * Called for one message at a time. Returning says that the message was taken. Throwing says that it was not: it
@@ -20,7 +20,7 @@ export interface ObjectApi {
   readonly team: string;
   /** Resolves when the message is stored; rejects with why it was refused. */
   send(to: string, content: string, options?: SendOptions): Promise<Accepted>;
-  /** To everybody that the object has an edge to. */
+  /** To all agents that the object has an edge to. */
   broadcast(content: string): Promise<Accepted>;
   /** A line in the daemon's log. */
   log(text: string): void;
@@ -34,7 +34,7 @@ export interface MessageApi extends ObjectApi {
 export interface SendOptions {
   /** The same key again is the same message, however often it is sent. */
   readonly key?: string;
-  /** May the message start a recipient that is offline? Default: as for everybody. */
+  /** May the message start a recipient that is offline? Default: as for other senders. */
   readonly spawn?: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface Accepted {
   readonly failed: readonly { readonly agent: string; readonly code: string; readonly message: string }[];
 }
 
-/** Says that trying the same message again is of no use: it fails at once, and its sender is told why. */
+/** Says that a retry is of no use: the message fails at once, and its sender gets the reason. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly permanent = true;

@@ -25,7 +25,7 @@ const sleepy = "export const init = () => new Promise(() => {});\nexport const o
 const oneParrot = `objects:\n  parrot: { module: "${parrot}" }\n`;
 
 describe("objects of a project", () => {
-  test("an object is in the roster before anything of it runs, and its first message starts it", async () => {
+  test("an object is in the roster before its code runs, and its first message starts it", async () => {
     const { directory, send, until } = await aTeam(oneParrot);
     const object = directory.roster.named("web", "parrot")!;
     expect(object).toMatchObject({ kind: "object", id: objectId("web", "parrot"), note: null });
@@ -38,7 +38,7 @@ describe("objects of a project", () => {
     expect(directory.roster.named("web", "parrot")!.note).toContain("reply");
   });
 
-  test("a reply answers the message, and goes to whoever wrote it", async () => {
+  test("a reply answers the message, and goes to its sender", async () => {
     const { agent, send, until, inbox } = await aTeam(oneParrot);
     const coder = agent("coder");
     const { receipt } = await send({ to: "parrot", body: "reply hello" }, coder);
@@ -48,7 +48,7 @@ describe("objects of a project", () => {
     ]);
   });
 
-  test("the topology binds an object like everybody else", async () => {
+  test("the topology applies to objects", async () => {
     const { agent, send, inbox } = await aTeam(
       `${oneParrot}agents: { coder: { command: "true", autostart: false }, boss: { command: "true", ` +
         `autostart: false } }\ntopology: ["parrot -> coder", "boss -> parrot"]\n`,
@@ -68,7 +68,7 @@ describe("objects of a project", () => {
     expect(receipt.deliveries.map(({ agentName }) => agentName).toSorted()).toEqual(["parrot", "polly"]);
   });
 
-  test("what was refused for good is a dead letter, and its sender is told", async () => {
+  test("a permanent refusal is a dead letter, and its sender gets a bounce", async () => {
     const { agent, send, until, inbox } = await aTeam(oneParrot);
     const coder = agent("coder");
     const { receipt } = await send({ to: "parrot", body: "refuse" }, coder);
@@ -136,7 +136,7 @@ describe("objects of a project", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  test("whoever begins to watch an object that became ready meanwhile hears of it", async () => {
+  test("a late watcher of an object gets its readiness", async () => {
     const { objects, directory, send, until } = await aTeam(oneParrot);
     const { receipt } = await send({ to: "parrot", body: "nothing" });
     await until(receipt.message, ({ state }) => state === "seen");

@@ -1,6 +1,6 @@
 /**
- * The objects of every team: who they are is in each project's tieline.yaml, so they are made from it and made anew
- * when it changes. Code that a project brings along runs only once somebody writes to its object, or `tieline up`
+ * The objects of every team: who they are is in each project's tieline.yaml, so they are made from it and made again
+ * when it changes. Code that a project brings along runs only once its object gets a message, or `tieline up`
  * starts it: looking at a directory must not run what is in it.
  */
 import type { ObjectFields, Project } from "../config/project.ts";
@@ -55,7 +55,7 @@ export interface TrustedProject {
 
 interface Resident {
   readonly agent: Agent;
-  /** Changes when the object must be made anew. */
+  /** Changes when the object must be made again. */
   readonly version: string;
   readonly session: ObjectSession;
   /** It came with the switch. */
@@ -264,7 +264,7 @@ export class Objects {
     };
   }
 
-  /** It is not in the project any more: nobody will ever take its mail, and the senders are told. */
+  /** It is not in the project any more: its mail fails, and the senders get bounces. */
   private evict({ agent, session }: Resident): void {
     this.residents.delete(agent.id);
     const over = async (): Promise<void> => {
@@ -326,7 +326,7 @@ export class Objects {
     return { to: replyAddress(original.message), body: posting.content, inReplyTo: original.message.id };
   }
 
-  /** Bounces and acks wake nobody; an object has no inbox to look at later, so they go to the log. */
+  /** Bounces and acks start no turn; an object has no inbox to read later, so they go to the log. */
   private logNotice(id: AgentId, { kind, body }: Message): void {
     const name = this.residents.get(id)?.agent.name ?? id;
     if (kind === "bounce")

@@ -37,7 +37,7 @@ test("a stamp from before the clock was set back is new when it is first seen, a
   expect(ages.of("a", at)).toBe(1_500);
 });
 
-test("another stamp under the same key begins anew", () => {
+test("another stamp under the same key starts again", () => {
   const { time, pass, ages } = clocks();
   ages.of("a", time.wall);
   pass(5_000);

@@ -215,7 +215,7 @@ describe("limits", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
   });
 
-  test("strangers push out the oldest of them, and nobody who is admitted", async () => {
+  test("strangers push out the oldest of them, and no admitted connection", async () => {
     const server = await serving(
       async (request, connection) => {
         if (request.headers.has("authorization")) connection.admit();

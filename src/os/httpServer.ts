@@ -275,7 +275,7 @@ function statusFor(code: string | undefined): number {
 export async function textUpTo(maxBytes: number, request: Request): Promise<string | null> {
   const told = request.headers.get("content-length");
   if (Number(told ?? 0) > maxBytes) return null;
-  // A server reads no more than was told, and walking a stream takes ten times as long.
+  // A server reads no more than the declared length, and walking a stream takes ten times as long.
   if (told !== null) return request.text();
   const decoder = new TextDecoder();
   let text = "";

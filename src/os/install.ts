@@ -1,10 +1,10 @@
-/** How this Tieline is installed: as sources with `bin` beside them, or as the single file that is all of it. */
+/** How this Tieline is installed: as sources with `bin` beside them, or as the single file. */
 import { fileURLToPath } from "node:url";
 
 const singleFileRoot = "/$bunfs/";
 export const isSingleFile = import.meta.url.includes(singleFileRoot);
 
-/** The word that starts the single file as a daemon. Nobody types it. */
+/** The internal argument that starts the single file as a daemon. */
 export const daemonWord = "--daemon-process";
 
 /** A file of ours that is started by itself, by its path below `src`. The single file carries what its build names. */

@@ -106,7 +106,7 @@ function makeDirectory(path: string): void {
   }
 }
 
-/** Whoever owns a workspace may write in it: its agent may run as a user of its own. */
+/** The owner of a workspace may write in it: its agent may run as a user of its own. */
 export function ownersOf(workspace: string | null): readonly number[] {
   const stats = workspace === null ? undefined : statSync(workspace, { throwIfNoEntry: false });
   return stats === undefined ? [] : [stats.uid];

@@ -95,7 +95,7 @@ describe("lineages", () => {
     return { alive, reads, pidsOf };
   }
 
-  test("a second child of a known parent costs two looks, however deep it stands", async () => {
+  test("a second child of a known parent costs two reads, however deep it is", async () => {
     const { reads, alive, pidsOf } = family(fact(2, 1), fact(3, 2), fact(4, 3));
     expect(await pidsOf(4)).toEqual(["4/4", "3/3", "2/2"]);
     alive.set(5, fact(5, 3));
@@ -104,7 +104,7 @@ describe("lineages", () => {
     expect(reads).toEqual([5, 3]);
   });
 
-  test("a number that another process has got is looked at anew", async () => {
+  test("a pid that another process has now is read again", async () => {
     const { alive, pidsOf } = family(fact(2, 1), fact(3, 2), fact(6, 1));
     await pidsOf(3);
     alive.set(3, fact(3, 6, "later"));

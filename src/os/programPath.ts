@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 
 export interface Search {
-  /** As in PATH. Directories that are relative are left out: what they name depends on where one stands. */
+  /** As in PATH. Directories that are relative are left out: what they name depends on the working directory. */
   readonly path: string;
   readonly cwd: string;
 }

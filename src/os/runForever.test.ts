@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { complainRarely, runForever } from "./runForever.ts";
 
-test("goes on after a step that fails, with growing pauses, and ends with the signal", async () => {
+test("continues after a step that fails, with growing pauses, and ends with the signal", async () => {
   const stop = new AbortController();
   const begun: number[] = [];
   const reports: string[] = [];

@@ -35,7 +35,7 @@ test("goes with the wall clock, and follows it when it is steered", () => {
 });
 
 describe.each([60_000, -60_000, 600_000, -600_000, 60 * dayMs, -60 * dayMs])("a clock that is set by %d ms", (jump) => {
-  test("is told, and followed only when it is taken over", () => {
+  test("is reported, and followed only when it is taken over", () => {
     const { clock, time, pass } = machine();
     pass(5_000);
     time.wall += jump;

@@ -5,7 +5,7 @@ import { bunExec, type Exec } from "./exec.ts";
 /** Canonical: the terminal itself edits lines, so no program has asked for keys or bracketed paste. */
 export type TtyMode = "canonical" | "raw" | "unknown";
 
-/** Where `c_lflag` stands in a termios, and its bit for line editing. */
+/** The offset of `c_lflag` in a termios, and its bit for line editing. */
 interface Layout {
   readonly libraries: readonly string[];
   readonly offset: number;
@@ -19,7 +19,7 @@ const layouts: Partial<Record<NodeJS.Platform, Layout>> = {
 
 export type ReadTtyMode = (tty: string) => Promise<TtyMode>;
 
-/** Asks the C library, which takes microseconds; a `stty` process, which takes milliseconds, where that can not be. */
+/** Asks the C library, which takes microseconds, else a `stty` process, which takes milliseconds. */
 export function ttyModes(platform: NodeJS.Platform = process.platform, exec: Exec = bunExec): ReadTtyMode {
   const direct = libraryMode(layouts[platform]);
   return async (tty) => direct?.(tty) ?? sttyMode(tty, platform, exec);

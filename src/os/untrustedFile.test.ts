@@ -27,7 +27,7 @@ import {
 } from "./untrustedFile.ts";
 
 const lackOfRoot = lackUnless(process.getuid?.() === 0, "giving a file to another user needs root");
-const nobody = 65_534;
+const unprivileged = 65_534;
 
 describe("an untrusted file", () => {
   let dir: string;
@@ -147,12 +147,12 @@ describe("an untrusted file", () => {
     const path = join(dir, "others");
     writeFileSync(path, "I am another user's");
     chmodSync(path, 0o666);
-    chownSync(path, nobody, nobody);
+    chownSync(path, unprivileged, unprivileged);
     expect(refusalOf(path)).toBe("owner");
     expect(refusalOf(path, { owners: userOrRoot() })).toBe("owner");
-    expect(refusalOf(path, { owners: [nobody] })).toStartWith("read: ");
-    expect(refusalOf(join(home, "plain"), { owners: [nobody] })).toBe("owner");
-    expect(refusalOf(join(home, "plain"), { owners: [nobody, 0] })).toBe("read: text");
+    expect(refusalOf(path, { owners: [unprivileged] })).toStartWith("read: ");
+    expect(refusalOf(join(home, "plain"), { owners: [unprivileged] })).toBe("owner");
+    expect(refusalOf(join(home, "plain"), { owners: [unprivileged, 0] })).toBe("read: text");
   });
 
   test("leaves nothing open, whatever it was", () => {

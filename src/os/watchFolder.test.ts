@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { until } from "../testing/until.ts";
 import { renewWatcher } from "./watchFolder.ts";
 
-test("what is written in the same breath as what was told is seen as well", async () => {
+test("what is written at the same moment as a reported change is seen as well", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tl-watching-"));
   const file = join(folder, "notes");
   writeFileSync(file, "");

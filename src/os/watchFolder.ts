@@ -56,7 +56,7 @@ export interface Bell extends Disposable {
   wait: (ms: number) => Promise<void>;
 }
 
-/** A level-triggered wake-up: a ring while nobody waits is not lost. */
+/** A level-triggered wake-up: a ring without a waiter is not lost. */
 export function createBell(signal: AbortSignal): Bell {
   let rung = false;
   let wake = () => {};

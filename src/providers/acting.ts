@@ -7,7 +7,7 @@ export interface Acting {
   readonly kind: Exclude<ProgramKind["kind"], "wrapper">;
   /** The program that acts. */
   readonly name: string;
-  /** The program in front of it, which has the pane's terminal; null: it has that itself. */
+  /** The program that owns the pane's terminal; null: this one does. */
   readonly behind: string | null;
   /** It is on a terminal that the program in front made for it, and that is not known to pass text on. */
   readonly apart: boolean;

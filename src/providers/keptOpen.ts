@@ -4,12 +4,12 @@ import { asTielineError } from "../model/errors.ts";
 export interface Connecting {
   /** Tries to connect, unless it is connected or trying. */
   open(): void;
-  /** Nobody watches any more. */
+  /** No watcher is left. */
   close(): void;
 }
 
 /**
- * Keeps a connection open while somebody watches. A program that is starting, or was started anew, gives no sign; so
+ * Keeps a connection open while it is watched. A program that is starting, or was restarted, gives no sign; so
  * one that is not there is tried again after a while.
  */
 export class KeptOpen<Watch> {
@@ -48,7 +48,7 @@ export class KeptOpen<Watch> {
     }, this.retryMs);
   }
 
-  /** Nobody is told anything any more, and nothing is tried again. */
+  /** No callback is called any more, and nothing is tried again. */
   end(): void {
     this.watches.clear();
     if (this.retry) clearTimeout(this.retry);
@@ -56,7 +56,7 @@ export class KeptOpen<Watch> {
   }
 }
 
-/** A program that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
+/** A call to a program that is not there fails. Other faults are reported once, not at each try. */
 export function complaintsOf(
   program: string,
   report: (context: string, fault: unknown) => void,

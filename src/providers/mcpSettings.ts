@@ -12,7 +12,7 @@ export interface McpSettings {
 }
 
 export interface Registry {
-  /** The entry as it stands there; null: none. Throws CONFIG_INVALID for a text that its program could not read. */
+  /** The existing entry; null: none. Throws CONFIG_INVALID for a text that its program could not read. */
   read(text: string): unknown;
   with(text: string, entry: Readonly<Record<string, unknown>>): string;
   without(text: string): string;

@@ -125,7 +125,7 @@ export interface Launching {
   readonly install: string | null;
   /** Whether a new conversation may be given an id of our choice. */
   readonly takesSessionId: boolean;
-  /** Whether the program can go on with a conversation by its id. */
+  /** Whether the program can resume a conversation by its id. */
   readonly resumes: boolean;
   /** It acts without asking, whatever the permission mode is. */
   readonly neverAsks?: boolean;
@@ -146,7 +146,7 @@ export interface Launching {
 }
 
 export interface LaunchOptions {
-  /** The conversation to begin or, with `resume`, to go on with. null: the program chooses. */
+  /** The conversation to start or, with `resume`, to continue. null: the program chooses. */
   readonly sessionId: string | null;
   readonly resume: boolean;
   /** What is appended to the program's own system prompt, and the file that holds the same text. */
@@ -180,13 +180,13 @@ export interface LaunchPlan {
   readonly openToPeers?: boolean;
   /** The program has no terminal, and this is what it prints: text for people, or records for its transport. */
   readonly prints?: "text" | "records";
-  /** Ways in that this start opens, besides those of its pane. */
+  /** Endpoints that this start opens, in addition to its pane. */
   readonly endpoints?: readonly Endpoint[];
   /** What the program reads at its start, by path; written before it. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A program of this kind that somebody else started. */
+/** A program of this kind that Tieline did not start. */
 export interface ProgramProcess {
   /** The program that has the terminal, and what it runs in its group: the real one may be a child of a launcher. */
   readonly pids: readonly number[];
@@ -198,7 +198,7 @@ export interface ProgramProcess {
 /** What can be found out about it from outside. */
 export interface RunningProgram {
   readonly sessionId: string | null;
-  /** Its ways in, besides those of its pane. */
+  /** Its endpoints, in addition to its pane. */
   readonly endpoints: readonly Endpoint[];
 }
 

@@ -23,8 +23,8 @@ testUnless(lackOfLinux)("a process of ours: its variables, its folder, its open 
 });
 
 test("one that is not there: nothing is known", () => {
-  const nobody = 2 ** 30;
-  expect([environOf(nobody), openFilesOf(nobody), linkOf(nobody, "cwd"), textOf(nobody, "stat")]).toEqual([
+  const absent = 2 ** 30;
+  expect([environOf(absent), openFilesOf(absent), linkOf(absent, "cwd"), textOf(absent, "stat")]).toEqual([
     {},
     [],
     null,

@@ -11,7 +11,7 @@ export interface Asked {
 
 type Run = (asked: Asked) => Promise<string | null>;
 
-/** Each file is asked once. A program that was installed anew is another file. */
+/** Each file is asked once. A reinstalled program is another file. */
 export class ProgramAnswers {
   private readonly known = new Map<string, Promise<string | null>>();
 

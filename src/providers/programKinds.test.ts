@@ -104,7 +104,7 @@ test.each([
 });
 
 test.each(["docker ps", "docker logs -f box", "kubectl get pods", "gh pr list", "aws s3 ls"])(
-  "%s gives the terminal to nobody",
+  "%s keeps the terminal",
   (line) => {
     expect(kind(line)).toBeNull();
   },

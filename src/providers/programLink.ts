@@ -8,7 +8,7 @@ import type { ReportedState } from "../agents/status/reportedState.ts";
 import { AgentWatches, type AgentWatchesParts } from "../agents/status/agentWatches.ts";
 
 export interface TalkingProgram {
-  /** The way in by which it also talks. */
+  /** The transport by which it also reports. */
   readonly transport: string;
   watch(agent: Agent, changed: () => void): Disposable;
   said(agent: Agent): ReportedState | null;

@@ -6,7 +6,7 @@ import { anAgent } from "../testing/agents.ts";
 import { tielineCommand } from "./tielineCommand.ts";
 import { providers } from "../compose/providers.ts";
 
-test("an agent is told a command that its own shell finds, and that reaches the home it belongs to", () => {
+test("an agent gets a command that its own shell finds, and that reaches the home it belongs to", () => {
   const folder = mkdtempSync(join(tmpdir(), "tl-command-"));
   try {
     const bin = join(folder, "bin");

@@ -25,9 +25,9 @@ export interface TerminalTraits {
   readonly redrawMs: number;
   /** How long after Enter its prompt may still look free although it has begun. */
   readonly turnStartMs: number;
-  /** False: typed text does not show, so that it can not be checked before Enter. */
+  /** False: typed text does not show, so it cannot be checked before Enter. */
   readonly echo: boolean;
-  /** In copy mode: wait, or leave it once nobody looks. */
+  /** In copy mode: wait, or end copy mode once no client shows the pane. */
   readonly copyMode: "hold" | "leave";
   /** Idle only after this much silence; 0 where the screen itself tells. */
   readonly quietMs: number;

@@ -63,7 +63,7 @@ export function routes(
 
     /**
      * A user's mail starts whatever can be started; an agent's only what its own project or user wrote down, and
-     * only along an edge: a reply may go without one, but it wakes nobody.
+     * only along an edge: a reply may go without one, but it starts no agent.
      */
     mayStart(from, agent) {
       if (agent.launch === null) return false;

@@ -24,7 +24,7 @@ const senderOf = ({ id, name, team }: Agent, knownBy: Sender["knownBy"] = "token
 function router(limits: Partial<GuardLimits> = {}) {
   let now = 1_000_000;
   const mailbox = openMailbox(memoryStore(), { clock: () => now });
-  const everybody = [ana, bob, cy, user];
+  const everyone = [ana, bob, cy, user];
   const guard = loopGuard(mailbox, { ...defaultHomeConfig().guards, ...limits }, () => now);
   const { send } = createRouter({
     mailbox,
@@ -32,7 +32,7 @@ function router(limits: Partial<GuardLimits> = {}) {
     emit: () => undefined,
     clock: () => now,
     resolve: (address, from) => ({
-      agents: everybody.filter(({ id, name }) =>
+      agents: everyone.filter(({ id, name }) =>
         address === "@all" ? id !== from.id && id !== userId : name === address,
       ),
       missing: [],

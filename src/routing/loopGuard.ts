@@ -29,7 +29,7 @@ export function loopGuard(
     if (hops > limits.maxHops && others.length > 0) throw tooManyHops(hops, limits.maxHops);
     const sent = pace.lastMinute(from.id, null);
     if (sent >= limits.perSenderPerMinute) throw tooFast(from, "", limits.perSenderPerMinute);
-    // Nobody got more from a sender than it sent in all, which spares most senders the count for each recipient.
+    // No recipient got more from a sender than it sent in all, which spares most senders the count for each recipient.
     const crowded =
       sent < limits.perPairPerMinute
         ? []

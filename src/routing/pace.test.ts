@@ -47,7 +47,7 @@ test("counts messages once, and deliveries for each recipient, for a minute", as
 });
 
 test.each([60_000, -60_000, 600_000, -600_000, 60 * dayMs, -60 * dayMs])(
-  "a clock that is set by %d ms makes nobody faster or slower",
+  "a clock that is set by %d ms changes no rate",
   async (jump) => {
     const { mailbox, clock, pass, write, time } = aMinute();
     const pace = new Pace(mailbox, clock);

@@ -1,6 +1,6 @@
 /**
  * How much each sender sent in the last minute. Counted in memory, by a clock that only goes forward: a wall clock that
- * is set makes nobody faster or slower. What was sent in the minute before the start is asked of the mailbox.
+ * is set changes no rate. What was sent in the minute before the start is asked of the mailbox.
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import { elapsedFor, type AgentId, type Clock, type Elapsed } from "../model/ids.ts";

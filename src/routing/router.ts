@@ -1,6 +1,6 @@
 /**
  * The first half of a message's way: a draft becomes a stored message with one delivery per recipient, or the
- * sender is told why not. Nothing here touches a transport; what happens next is in courier.ts.
+ * sender gets the reason. Nothing here touches a transport; what happens next is in courier.ts.
  */
 import { userId, type Agent } from "../model/agent.ts";
 import { isBroadcast, parseAddress } from "../model/address.ts";
@@ -13,7 +13,7 @@ import type { Receipt } from "../model/receipt.ts";
 import { TagTaken, type Mailbox } from "../mailbox/port.ts";
 
 export interface Router {
-  /** In place of another: to answer what that one got, as whoever may approve does for the user. */
+  /** In place of another: to answer what that one got, as an agent that may approve does for the user. */
   send(draft: Draft, from: Sender, options?: { readonly inPlaceOf?: AgentId }): Promise<Sent>;
   /**
    * The agent that has the name of a removed recipient now, or can be started under it. ADDRESS_UNKNOWN: there is none.
@@ -41,7 +41,7 @@ export interface RouterParts {
   readonly resolve: (address: string, from: Sender, spawn?: boolean) => Resolved;
   /** Whom of them the sender may write to. ROUTE_DENIED with the allowed targets, unless it is a broadcast. */
   readonly permit: (from: Sender, agents: readonly Agent[], route: Route) => Permitted;
-  /** How far the conversation has come; HOP_LIMIT or RATE_LIMITED when it goes on too long or too fast. */
+  /** How far the conversation has come; HOP_LIMIT or RATE_LIMITED when it is too long or too fast. */
   readonly guard: (from: Sender, agents: readonly Agent[], inReplyTo: Message | null) => Guarded;
   /** Makes a recipient known to the directory, so that its mail has a place to wait. */
   readonly enlist: (agent: Agent) => Agent;
@@ -52,7 +52,7 @@ export interface RouterParts {
   readonly random?: RandomBytes;
 }
 
-/** What a permission depends on besides the two ends. */
+/** What a permission depends on, other than the two ends. */
 export interface Route {
   readonly address: string;
   readonly broadcast: boolean;
@@ -75,7 +75,7 @@ export interface Permitted {
 
 export interface Guarded {
   readonly hops: number;
-  /** Who of the recipients got too much from this sender lately. */
+  /** The recipients that got too much from this sender in the last minute. */
   readonly refused: readonly (Refusal & Pick<Agent, "id">)[];
 }
 
@@ -124,7 +124,7 @@ export function createRouter(parts: RouterParts): Router {
     return to === agent && author?.id === agent ? `${author.team}:${author.name}` : to;
   }
 
-  /** Only who takes part in a conversation goes on with it. For others there is no such message. */
+  /** Only participants continue a conversation. For others there is no such message. */
   function original(
     draft: Draft,
     from: Sender,

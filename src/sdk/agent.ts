@@ -42,12 +42,12 @@ export interface NewObject {
 
 export interface RegisteredObject extends AsyncDisposable {
   readonly object: Agent;
-  /** Rejects with what `onMessage` threw, after which the object answers nobody; resolves after `stop`. */
+  /** Rejects with what `onMessage` threw, after which the object stops answering; resolves after `stop`. */
   readonly stopped: Promise<void>;
   stop(): void;
 }
 
-/** Somebody who takes part: this program, or one that it registered. */
+/** A participant: this program, or one that it registered. */
 export interface Agent {
   /** Every operation of the API, typed. */
   readonly client: Client;
@@ -56,10 +56,10 @@ export interface Agent {
   whoami(): Promise<Output<"whoami">>;
   /** Resolves once the message is on disk. */
   send(to: string, body: string, options?: SendOptions): Promise<ReceiptView>;
-  /** To everybody that this agent may write to. */
+  /** To all agents that this agent may write to. */
   broadcast(body: string, options?: SendOptions): Promise<ReceiptView>;
   /**
-   * Rejects with NOT_IN_TIME when nobody answered, DELIVERY_FAILED when nobody can any more, QUESTION_WAITING when a
+   * Rejects with NOT_IN_TIME without an answer in time, DELIVERY_FAILED when none is possible, QUESTION_WAITING when a
    * question to this agent, named in the operands, has to be answered first.
    */
   ask(to: string, body: string, options?: AskOptions): Promise<Answer>;

@@ -14,7 +14,7 @@ export interface ConnectOptions {
    * given: while the daemon is down, another user of the machine can take its port.
    */
   readonly url?: string;
-  /** Who you are. Default: TIELINE_TOKEN, else whoever the daemon takes this process for. */
+  /** The caller's identity. Default: TIELINE_TOKEN, else what the daemon detects for this process. */
   readonly token?: string;
   /** The team whose names are meant. Default: TIELINE_TEAM, else that of the nearest tieline.yaml. */
   readonly team?: string;

@@ -55,7 +55,7 @@ const leavingMs = 150;
  * so a screen that imitates `%begin` or `%end` can spoil the text of one answer but never shift the later ones.
  */
 export class ControlClient {
-  /** Resolves with the reason once the client has ended, whoever ended it. */
+  /** Resolves with the reason once the client has exited. */
   readonly closed: Promise<string>;
   readonly #child: Child;
   readonly #stdin: FileSink;
@@ -95,7 +95,7 @@ export class ControlClient {
     this.#stdin = this.#child.stdin;
     this.#attached.promise.catch(() => {});
     this.closed = this.#read();
-    // A session that ends takes all its clients along; nobody comes while the others may still be leaving.
+    // A session that ends takes all its clients along; no client attaches while the others may still be leaving.
     void this.closed.then(() => (this.#closing ? undefined : options.turn?.(() => Bun.sleep(leavingMs))));
   }
 
@@ -221,7 +221,7 @@ export class ControlClient {
   }
 
   #onNotification(notification: Notification): void {
-    // `%exit` only gives the reason; that the client ended is told by the end of its output.
+    // `%exit` only gives the reason; the end of its output shows that the client has exited.
     if (notification.type === "exit") this.#exitReason ||= this.#attachError || notification.reason;
     if (notification.type === "other" && /^(end|error)$/.test(notification.name)) return;
     if (notification.type === "session-changed") this.#attached.resolve();

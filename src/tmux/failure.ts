@@ -4,12 +4,12 @@ import { TielineError } from "../model/errors.ts";
 const noServer = /no server running|no sessions|error connecting to|server exited|lost server/;
 const notFound = /can't find (pane|window|session)|no such (pane|window|session)|target pane has exited/;
 
-/** tmux's own words for "nothing listens on this socket": never started, ended, or a file left behind by a crash. */
+/** tmux's messages for "nothing listens on this socket": never started, ended, or a file left behind by a crash. */
 export function saysNoServer(stderr: string): boolean {
   return noServer.test(stderr);
 }
 
-/** A command that tmux refused, in tmux's own words. */
+/** A command that tmux refused, with tmux's message. */
 export function commandFailed(words: string, command: string): TielineError {
   const text = words.trim() || "no reason given";
   // Bodies and secrets travel as arguments, so an error names the command and nothing that follows it.

@@ -10,7 +10,7 @@ export interface FloodParts {
 }
 
 /**
- * A pane that prints more than anybody could read is listened to in turns: that it prints is all that counts. It would
+ * A pane that prints without end is listened to in turns: that it prints is all that counts. It would
  * fill our time and tmux's queue, and tmux 3.3a ends with a fault when a client is detached while its queue is full.
  */
 export class Floods implements Disposable {

@@ -9,7 +9,7 @@ import { TmuxServer } from "./server.ts";
 
 const onLinux = testUnless(lackOfLinux);
 
-onLinux("a control client ends with a process that is killed, while tmux can not even notice", async () => {
+onLinux("a control client ends with a process that is killed, while tmux cannot even notice", async () => {
   await using tmux = await privateTmux();
   const program = `
     import { TmuxServer } from ${JSON.stringify(new URL("server.ts", import.meta.url).pathname)};

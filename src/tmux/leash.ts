@@ -7,7 +7,7 @@ export type Leash = readonly string[];
 const setpriv = ["setpriv", "--pdeathsig", "KILL", "--"];
 
 /**
- * tmux keeps a control client for which it has output that nobody reads any more, and does not end while it has one.
+ * tmux keeps a control client for which it has unread output, and does not end while it has one.
  * That is what a killed daemon leaves behind, so the client must not outlive it.
  */
 export async function findLeash(

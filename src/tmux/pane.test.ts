@@ -102,7 +102,7 @@ test("history comes above the screen when asked for", async () => {
   expect(await capture(server, pane, { history: 1000 })).toEqual(rows);
 });
 
-test("people are told apart from our own clients", async () => {
+test("the user's clients are distinguished from our own", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const beside = await tmux.tmux("split-window", "-d", "-t", "%0", "-P", "-F", "#{pane_id}", "cat");

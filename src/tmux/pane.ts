@@ -26,7 +26,7 @@ export interface PaneFacts {
   bracketedPaste: boolean | undefined;
   /** When something was last printed in the pane's window, in whole seconds. */
   windowActivityAt: number;
-  /** When somebody last pressed a key in a session that shows the pane, or came to it, in whole seconds. */
+  /** When a key was last pressed in a session that shows the pane, or a client attached, in whole seconds. */
   keysAt: number;
   serverPid: number;
   serverStartedAt: number;
@@ -124,7 +124,7 @@ export async function capture(server: TmuxServer, paneId: string, options: Captu
 }
 
 export async function snapshotPane(server: TmuxServer, paneId: string): Promise<PaneSnapshot> {
-  // The parts are told apart by a line that no screen can contain by design or by chance.
+  // The parts are separated by a line that no screen can contain by design or by chance.
   const border = crypto.randomUUID();
   const cut = ["display-message", "-p", border];
   const list = [
@@ -143,7 +143,7 @@ export async function snapshotPane(server: TmuxServer, paneId: string): Promise<
   };
 }
 
-/** What stands on the line of the cursor. */
+/** The text on the line of the cursor. */
 export const cursorLine = ({ pane, plain }: PaneSnapshot): string => (plain[pane.cursor.y] ?? "").trimEnd();
 
 /**
@@ -186,7 +186,7 @@ export function isVisible(pane: PaneFacts, clients: readonly ClientFacts[]): boo
   return clients.some((client) => !client.control && client.windowId === pane.windowId);
 }
 
-/** When somebody last pressed a key that may have gone to this pane, in whole seconds; undefined: nobody is there. */
+/** When a key that may have gone to this pane was last pressed, in whole seconds; undefined: no client. */
 export function lastKeyAt(pane: PaneFacts, clients: readonly ClientFacts[]): number | undefined {
   const times = clients.filter((client) => isViewed(pane, [client])).map((client) => client.activityAt);
   return times.length > 0 ? Math.max(...times) : undefined;

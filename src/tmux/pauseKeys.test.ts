@@ -113,7 +113,7 @@ test("a pane that closes meanwhile leaves the user's keys free", async () => {
   );
 });
 
-test("a pane that closes while a key waits keeps nobody from typing, also when our process is gone", async () => {
+test("a pane that closes while a key waits blocks no typing, also when our process is gone", async () => {
   await tmux.tmux("new-window", "-d", "cat");
   const { pause } = await paste();
   await user.press("-l", "xfree");

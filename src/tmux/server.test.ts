@@ -79,7 +79,7 @@ test("the owner says which sessions may be used", async () => {
   expect(await server.run(display("#{client_session}"))).toEqual(["ours"]);
 });
 
-test("a lost session is replaced by another and the owner is told", async () => {
+test("a lost session is replaced by another and the owner is notified", async () => {
   await using tmux = await privateTmux();
   await tmux.tmux("new-session", "-d", "-s", "second", "cat");
   const told = Promise.withResolvers<boolean>();
@@ -90,7 +90,7 @@ test("a lost session is replaced by another and the owner is told", async () => 
   expect(await told.promise).toBe(true);
 });
 
-test("a client that tmux moved to another session chooses anew", async () => {
+test("a client that tmux moved to another session chooses again", async () => {
   await using tmux = await privateTmux();
   await tmux.tmux("set-option", "-g", "detach-on-destroy", "off");
   await tmux.tmux("new-session", "-d", "-s", "second", "cat");
@@ -115,13 +115,13 @@ test("a client that does not answer any more is replaced, and what was only read
   await using tmux = await privateTmux();
   await using server = new TmuxServer({ ...tmux, timeoutMs: 5_000 });
   await server.run(display("x"));
-  // Whatever a client is told after this waits behind it.
+  // Later commands of a client wait behind this one.
   const stuck = server.run("wait-for never").catch((error: unknown) => error);
   expect(await server.read(display("y"))).toEqual(["y"]);
   expect(await stuck).toMatchObject({ code: "TMUX_UNAVAILABLE", message: expect.stringContaining("in time") });
 }, 60_000);
 
-test("the end of the server is told, and a socket left behind is no server", async () => {
+test("the end of the server is reported, and a socket left behind is no server", async () => {
   await using tmux = await privateTmux();
   const told = Promise.withResolvers<boolean>();
   await using server = new TmuxServer({ ...tmux, onResync: told.resolve });

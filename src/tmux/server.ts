@@ -42,7 +42,7 @@ export type CommandList = readonly (readonly string[])[] | string;
 /**
  * One tmux server, known by its socket. Commands go through a control client that sits on an existing session; while
  * there is none to sit on, each list is a process of its own that reads it from its input, so that no body or secret
- * is ever an argument of a process. `run` never sends a list twice: when its answer is lost, the caller is told.
+ * is ever an argument of a process. `run` never sends a list twice: when its answer is lost, the caller gets an error.
  */
 export class TmuxServer {
   readonly socketPath: string;
@@ -98,7 +98,7 @@ export class TmuxServer {
 
   /**
    * `run` for a list that makes, ends or reorders sessions and windows. tmux 3.3a tells every client of that, also one
-   * that is about to come and can not be told yet, and ends with a fault; so this waits for its turn with them.
+   * that is about to come and cannot be known yet, and ends with a fault; so this waits for its turn with them.
    */
   async rearrange(list: CommandList): Promise<string[]> {
     const line = typeof list === "string" ? list : commandLine(list);
@@ -186,7 +186,7 @@ export class TmuxServer {
       ...this.clientOptions,
       session: session.name,
       // tmux moves a client whose session ends to another one where `detach-on-destroy` is off. That session may be
-      // one that must not be held open, so leave it and choose anew.
+      // one that must not be held open, so leave it and choose again.
       onNotification: (notification) => {
         if (notification.type === "client-moved") this.#options.onPeople?.();
         if (notification.type === "session-changed" && notification.session !== session.id) void client?.close();
@@ -247,7 +247,7 @@ export class TmuxServer {
  * take.
  */
 const wedgedMs = 15_000;
-/** A list of the sessions that takes this long is asked of a server that says nothing to anybody. */
+/** A list of the sessions that takes this long is asked of a server that answers no one. */
 const listingMs = 5_000;
 const sessionFormat = "#{session_id} #{destroy-unattached} #{session_name}";
 const sessionLine = /^(\$\d+) (\S+) (.*)$/;

@@ -64,7 +64,7 @@ export async function ensureSession(server: TmuxServer, session: NewSession): Pr
   try {
     return await createSession(server, session);
   } catch (thrown) {
-    // Somebody else made it since we looked.
+    // Another process created it meanwhile.
     if (await hasSession(server, session.name)) return { created: false };
     throw thrown;
   }
@@ -76,7 +76,7 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
   const { name, window, width = 200, height = 50 } = session;
   const size = ["-x", String(width), "-y", String(height)];
   const argv = ["new-session", "-d", "-P", "-F", placeFormat, "-s", name, "-n", window, ...size];
-  // Where the user's tmux.conf sets `destroy-unattached`, a session that nobody views yet would end at once.
+  // Where the user's tmux.conf sets `destroy-unattached`, a session without a client would end at once.
   const keep = ["set-option", "-t", exactSession(name), "destroy-unattached", "off"];
   if (await server.alive()) {
     return {
@@ -90,7 +90,7 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
       ),
     };
   }
-  // The arguments of the process that starts the server can be read by everybody, so its first pane starts bare and
+  // The arguments of the process that starts the server can be read by other users, so its first pane starts bare and
   // is given program and environment afterwards.
   const bare = parsePlace(await server.startServer([...argv, ...directory(session), ";", ...keep]));
   if (!session.command && !session.env) return { created: true, place: bare };
@@ -115,7 +115,7 @@ export async function ensureWindow(
   if (!names.includes(window.name)) await newWindow(server, { session, ...window });
 }
 
-/** Ends what runs in the pane, if anything does, and starts anew in its place. */
+/** Ends what runs in the pane, if anything does, and starts again in its place. */
 export async function respawn(server: TmuxServer, pane: string, launch: Launch): Promise<PanePlace> {
   return parsePlace(
     await server.run([
@@ -131,7 +131,7 @@ export async function killPane(server: TmuxServer, pane: string): Promise<void> 
 }
 
 /**
- * Kills the pane if it is still the one that was meant: ids start anew with every server. False: it is not there any
+ * Kills the pane if it is still the one that was meant: ids restart with every server. False: it is not there any
  * more.
  */
 export async function killPaneOf(

@@ -60,7 +60,7 @@ test("neither a watcher nor our client for commands changes the size of a window
   expect(await tmux.tmux("display-message", "-p", "-t", "%0", "#{window_width} × #{window_height}")).toBe("100 × 30");
 }, 20_000);
 
-test("mode, command and the end of a program are told when they change, in windows that come later too", async () => {
+test("mode, command and the end of a program are reported when they change, in windows that come later too", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   await tmux.tmux("set-option", "-g", "remain-on-exit", "on");
@@ -116,7 +116,7 @@ test("a session that ends takes nothing with it, however long its watcher takes 
   expect(facts()).toBe(1);
 }, 20_000);
 
-test("the end of the session is told once, a close of ours is not", async () => {
+test("the end of the session is reported once, a close of ours is not", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   await tmux.tmux("new-session", "-d", "-s", "short", "cat");
@@ -174,7 +174,7 @@ test("watchers that leave while panes print take nothing with them", async () =>
   expect((await server.identity()).pid).toBe(pid);
 }, 60_000);
 
-test("a pane that prints without end is heard now and then, and its end is told", async () => {
+test("a pane that prints without end is read now and then, and its end is reported", async () => {
   const megabytes = 40;
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);

@@ -21,9 +21,9 @@ export type SessionChange =
   | { type: "mode"; pane: string }
   /** Windows or panes came, went or moved: list them again. */
   | { type: "layout" }
-  /** Somebody came to look, or went away. */
+  /** A client attached or detached. */
   | { type: "people" }
-  /** Nothing follows. The session ended, or somebody detached us; the owner decides whether to watch again. */
+  /** Nothing follows. The session ended, or another client detached us; the owner decides whether to watch again. */
   | { type: "ended"; reason: string };
 
 export interface SessionWatch extends AsyncDisposable {
@@ -92,7 +92,7 @@ export async function watchSession(
       case "client-moved":
         return onChange({ type: "people" });
       case "session-changed":
-        // tmux may move a client whose session ended to another one, which nobody asked us to watch.
+        // tmux may move a client whose session ended to another one, which is not watched.
         home ??= notification.session;
         if (notification.session !== home) void client?.close();
     }
@@ -112,7 +112,7 @@ export async function watchSession(
   await client.command(subscription(windows));
 
   /**
-   * tmux 3.3a ends with a fault, and every pane with it, when a pane prints while a client is on its way out with
+   * tmux 3.3a ends with a fault, and every pane with it, when a pane prints while a client is detaching with
    * output still to be written. Pausing a pane drops what is still to be written.
    */
   async function pauseOutput(watching: ControlClient): Promise<void> {

@@ -44,7 +44,7 @@ describe("a name that is taken", () => {
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  test("is free again when its program has ended, although nobody has looked since", async () => {
+  test("is free again when its program has exited, even before the next observation", async () => {
     const { tieline, tmux } = stage;
     const aProgram = () => tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "--", "cat");
     const take = (target: string) =>

@@ -271,7 +271,7 @@ function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: P
   });
 }
 
-/** Its program may have ended while nobody looked, as all do with their tmux server. */
+/** Its program may have exited unobserved, as all do with their tmux server. */
 async function stillRuns(agent: Agent, processes: Processes): Promise<boolean> {
   const inPane = agent.endpoints.find(({ transport }) => transport === "tmux");
   if (inPane === undefined) return true;

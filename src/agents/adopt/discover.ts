@@ -102,7 +102,7 @@ export async function discover(
   }
 }
 
-/** The first program of the terminal's foreground that we know: a launcher script stands in front of many. */
+/** The first program of the terminal's foreground that we know: many are behind a launcher script. */
 async function providerIn(
   group: readonly ProcessFacts[],
   processes: Processes,
@@ -117,7 +117,7 @@ async function providerIn(
 
 const sessionPrefix = "agent-";
 
-/** `agent-web-ana-2` is `ana-2` in team web, and `web-ana-2` elsewhere: where a team's name ends can not be told. */
+/** `agent-web-ana-2` is `ana-2` in team web, and `web-ana-2` elsewhere: the end of a team's name is ambiguous. */
 function nameInSession(session: string, team: string): string | undefined {
   if (!session.startsWith(sessionPrefix)) return undefined;
   const rest = session.slice(sessionPrefix.length);
@@ -125,7 +125,7 @@ function nameInSession(session: string, team: string): string | undefined {
   return rest.startsWith(own) ? rest.slice(own.length) : rest;
 }
 
-/** Names that nobody in the team has, each given away once. */
+/** Names that are free in the team, each used once. */
 class FreeNames {
   private readonly taken: Set<string>;
 

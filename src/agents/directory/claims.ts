@@ -96,7 +96,7 @@ export class Claims {
   }
 
   /**
-   * The team of a project: the one that stands for it, else what its file says, else the next free name after its
+   * The team of a project: the one assigned to it, else what its file says, else the next free name after its
    * directory.
    */
   nameOf({ root, team, isTeamStated }: Project): string {
@@ -117,7 +117,7 @@ export class Claims {
     return name;
   }
 
-  /** A file with a mistake in it has not given up its team; whoever uses that project is told about the mistake. */
+  /** A file with a mistake in it has not given up its team; commands in that project report the mistake. */
   private isNamed(team: string, file: string): boolean {
     try {
       return this.projects.load(file).team === team;
@@ -135,7 +135,7 @@ export class Claims {
     }
   }
 
-  /** The ways out are commands that work where the conflict is. */
+  /** The remedies are commands that work where the conflict is. */
   taken(team: string, holder: string, root: string): TielineError {
     const own = this.freeName(cleanTeamName(`${team}-${basename(root)}`) ?? `${team}-2`, root);
     return new TielineError("CONFLICT", `team ${team} belongs to ${holder}, not to ${root}`, {

@@ -14,12 +14,12 @@ import {
 import type { Documents } from "./documents/port.ts";
 import { IndexedRoster } from "./roster.ts";
 
-/** A team is a namespace; it belongs to one project root, or to none while nobody claimed it from a project. */
+/** A team is a namespace; it belongs to one project root, or to none until a project claims it. */
 export interface Team {
   readonly name: string;
   readonly root: string | null;
   readonly createdAt: number;
-  /** What the project's file calls its team, where this team stands for it; null: it was founded by hand. */
+  /** What the project's file calls its team, if this team belongs to it; null: it was created by hand. */
   readonly fileTeam?: string | null;
 }
 
@@ -51,7 +51,7 @@ export class Directory {
     return this.add(this.prepare(agent));
   }
 
-  /** An agent as it would be registered; nobody knows it yet. */
+  /** An agent as it would be registered; not stored yet. */
   prepare(agent: NewAgent): Agent {
     const now = this.clock();
     return {
@@ -215,7 +215,7 @@ function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActiv
 }
 
 /**
- * After a restart nothing is known of what an agent does, until somebody looks. Who spawned it was not always written
+ * After a restart nothing is known of what an agent does, until it is observed. Who spawned it was not always written
  * down.
  */
 function remembered(agent: Agent): Agent {

@@ -1,6 +1,6 @@
 /**
  * All agents of a team in one view. Their panes move into the window of the lead, which stays top left, and each
- * remembers where it came from, so that it can be put back. In a session that would end with the pane a window stands
+ * remembers where it came from, so that it can be put back. In a session that would end with the pane, a window stays
  * in for it.
  */
 import { oneLine } from "../../model/visible.ts";
@@ -28,7 +28,7 @@ export interface Arranged {
 const originOption = "@tieline_origin";
 /** The name that a window had before it showed the team, kept on the window. */
 const titleOption = "@tieline_title";
-/** The pane that a window stands in for, kept on the window. */
+/** The pane that a window replaces, stored on the window. */
 const standInOption = "@tieline_stands_in";
 
 export async function arrange(
@@ -74,7 +74,7 @@ export async function arrange(
   return { session: lead.facts.sessionName, shown: there.map(({ name }) => name), leftOut };
 }
 
-/** Keeps the session of its last pane, and tells whoever comes there where the agent is. */
+/** Keeps the session of its last pane, and shows there where the agent is. */
 async function standIn(
   server: TmuxServer,
   { id, sessionName, windowName }: PaneFacts,
@@ -92,7 +92,7 @@ async function standIn(
   await server.run([["set-option", "-w", "-t", windowId, standInOption, id]]);
 }
 
-/** After each pane the window is laid out anew, because tmux refuses to split a pane that has become too small. */
+/** After each pane the layout is applied again, because tmux refuses to split a pane that has become too small. */
 async function join(server: TmuxServer, pane: PaneFacts, after: string, layout: TmuxLayout): Promise<void> {
   const [index = "0"] = await server.read([["display-message", "-p", "-t", pane.id, "#{window_index}"]]);
   await server.rearrange([

@@ -54,7 +54,7 @@ const isLead = ({ name, role, profile }: Agent): boolean =>
   [name, role, profile].some((word) => word === "lead" || word === "team-lead");
 
 /** Starts a program where the agent belongs: in a window named by its task or role. */
-export async function settleIn(
+export async function findPlace(
   server: TmuxServer,
   agent: Resident,
   task: string | undefined,
@@ -67,7 +67,7 @@ export async function settleIn(
   const window = sessionName(task ?? agent.role ?? agent.name);
   if (config.session.naming === "session")
     return inOwnSession(server, agent, { ...launch, session, name: window }, config.session);
-  // Nobody has looked at a new session yet, and its first agent is worth more than an empty shell.
+  // A new session has no client yet, and its first agent is worth more than an empty shell.
   const select = await ensureTeamSession(server, session, cwd, config.session);
   return newWindow(server, { ...launch, session, name: window, select });
 }

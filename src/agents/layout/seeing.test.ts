@@ -81,7 +81,7 @@ describe("tieline layout", () => {
     expect((await world.tieline(["send", "bob", "at home", "--wait", "delivered"])).code).toBe(0);
   }, 60_000);
 
-  test("a team without anybody, and a layout that is none, are refused", async () => {
+  test("an empty team and an unknown layout are refused", async () => {
     expect(await world.tieline(["layout", "mosaic"])).toMatchObject({
       code: expect.any(Number),
       stderr: expect.stringContaining("PANE_UNKNOWN"),
@@ -107,7 +107,7 @@ describe("borders", () => {
   }, 60_000);
 });
 
-test("while a user sits in the session, its borders follow what happens, although nobody asks", async () => {
+test("while a user sits in the session, its borders follow what happens, without a request", async () => {
   const dir = join(world.dir, "scripted");
   mkdirSync(dir);
   world.file(
@@ -136,7 +136,7 @@ describe("tieline alone", () => {
   });
 
   test("on a terminal it starts the team and attaches to its session", async () => {
-    // A terminal is a pane of another session of the same server, as for somebody who works in tmux.
+    // A terminal is a pane of another session of the same server, as for a user who works in tmux.
     const home = Object.entries(world.env).map(([key, value]) => `${key}=${value}`);
     const launcher = new URL("../../../bin/tieline", import.meta.url).pathname;
     const terminal = await world.pane(["-u", "TMUX", "-u", "TMUX_PANE", "-C", world.project, ...home, launcher]);

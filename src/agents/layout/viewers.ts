@@ -12,7 +12,7 @@ export interface ViewerParts {
   readonly report: (context: string, fault: unknown) => void;
 }
 
-/** Whoever sits in a session of ours sees the borders there, so its agents are attended until they leave. */
+/** A client in a session shows its borders, so its agents are attended until it leaves. */
 export class Viewers implements AsyncDisposable {
   private readonly viewed = new Map<string, ReadonlySet<string>>();
   private attention: Disposable | null = null;
@@ -50,8 +50,8 @@ export class Viewers implements AsyncDisposable {
 
   private arrange(): void {
     const before = this.attention;
-    const somebody = [...this.viewed.values()].some((sessions) => sessions.size > 0);
-    this.attention = somebody
+    const isViewed = [...this.viewed.values()].some((sessions) => sessions.size > 0);
+    this.attention = isViewed
       ? this.parts.attend(() => this.parts.agents().filter((agent) => this.isViewed(agent)))
       : null;
     before?.[Symbol.dispose]();

@@ -40,7 +40,7 @@ export function writeProfileFile(directory: string, name: string, profile: NewPr
   return file;
 }
 
-/** The file that a profile has to itself; null for what stands in tieline.yaml or is built in. */
+/** The file that a profile has to itself; null for a profile in tieline.yaml or a built-in one. */
 export function fileOf({ name, origin, source }: Profile): string | null {
   return origin !== "built in" && source.endsWith(`/${name}.md`) ? source : null;
 }

@@ -35,7 +35,7 @@ describe("profiles", () => {
     expect(found("scout")).toEqual(["project", "project/.tieline/agents/scout.md"]);
     expect(found("qa")).toEqual(["user", "home/agents/qa.md"]);
     expect(found("engineer")).toEqual(["built in", "built in: engineer"]);
-    expect(found("nobody")).toBeNull();
+    expect(found("unknown")).toBeNull();
     expect(found("../qa")).toBeNull();
     expect(profiles.lookup(null, "scout")).toMatchObject({ origin: "user", prompt: "Look around." });
     expect(profiles.names(here)).toEqual([

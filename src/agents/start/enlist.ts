@@ -10,12 +10,12 @@ export interface Enlistment {
   readonly team: string;
   /** Without it: the profile's name, and a number where that runs already. */
   readonly name?: string | undefined;
-  /** The conversation to go on with; without it a new one. */
+  /** The conversation to continue; without it a new one. */
   readonly sessionId?: string | undefined;
   readonly wishes: Wishes;
 }
 
-/** The agent that is to be started: one of that name that is offline, or a new one that nobody knows yet. */
+/** The agent that is to be started: one of that name that is offline, or a new one. */
 export function enlist({ profile, team, name: wanted, sessionId, wishes }: Enlistment, directory: Directory): Agent {
   const holder = (name: string): Agent | null => directory.roster.named(team, name);
   const isTaken = (name: string): boolean => {
@@ -37,7 +37,7 @@ export function enlist({ profile, team, name: wanted, sessionId, wishes }: Enlis
     : directory.update(known.id, fields);
 }
 
-/** The agent that a profile stands for: the one that holds its name, or a new one that is offline until started. */
+/** The agent of a profile: the one that holds its name, or a new one that is offline until started. */
 export function agentOf(profile: Profile, name: string, team: string, directory: Directory): Agent {
   const { provider, role, may, workspace } = profile;
   const known = directory.roster.named(team, name);

@@ -16,15 +16,15 @@ type Prints = NonNullable<LaunchPlan["prints"]>;
 
 /**
  * `$1` is the input, `$2` the output, `$3` what is printed, `$4` the limit of the output; the rest is the command. The
- * input gets its name when it is open, and loses it when nobody will read it any more: whoever finds it has a reader.
+ * input gets its name when it is open, and loses it when it is no longer read: while the name exists there is a reader.
  * The third descriptor keeps it open when no writer is left. Text is shown in the pane, too, and printed to its end
  * when the program is interrupted. The shell stays in front of the program, which may end at once where it leads the
  * terminal's session itself; a job that was done at once is given the time to be seen as started.
  *
- * What is printed is kept by `dd`, which takes a part of it and ends: between two parts nobody writes to the file, and
+ * What is printed is kept by `dd`, which takes a part of it and ends: between two parts the file is not written, and
  * the rest waits in the pipe. Then what the readers of a text are through with is cut off: the rest begins a new file,
  * whose name says how much there was before it. Of records, which are read as they come, one old file is kept. A full
- * disk stops nobody. The end of the program completes its last line.
+ * disk stops no program. The end of the program completes its last line.
  */
 const script = `
 input=$1 output=$2 prints=$3 limit=$4; shift 4
@@ -69,14 +69,14 @@ export function withStreams(
 export interface Start {
   readonly home: string;
   readonly agent: AgentId;
-  /** The conversation that it goes on with or begins. */
+  /** The conversation that it continues or starts. */
   readonly conversation: string | null;
   readonly startedAt: number;
 }
 
 export interface StreamingLaunch {
   readonly command: readonly string[];
-  /** Ways in that it opens. */
+  /** Endpoints that it opens. */
   readonly endpoints: readonly Endpoint[];
   /** The files with what the agent prints for others; undefined: it prints for its transport. */
   readonly output: string | undefined;
@@ -106,7 +106,7 @@ export function onStreams(
 
 const keptStarts = 3;
 
-/** Leaves the newest few: what stands in them may not be read to its end yet, and people may want to see it. */
+/** Leaves the newest few: they may not be read to their end yet, and the user may want to see them. */
 function removeOldStreams(home: string, agent: AgentId): void {
   const directory = streamsDirectory(home);
   const own = readdirSync(directory).filter((name) => name.startsWith(`${agent}.`));

@@ -5,7 +5,7 @@ import { TielineError } from "../../model/errors.ts";
 import type { Provider } from "../../providers/port.ts";
 import { teaching } from "./teaching.ts";
 
-/** Kept as the agent's launch data, so that whoever starts it again gets the same agent. */
+/** Kept as the agent's launch data, so that a later start gets the same agent. */
 export interface Wishes {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -43,7 +43,7 @@ export function wishedProfile(profile: Profile, launch: LaunchData | null): Prof
   };
 }
 
-/** What the program is told about itself and its mail, in one text. null: a prompt would start a turn for nothing. */
+/** The instructions about itself and its mail, in one text. null: a prompt would start a turn for nothing. */
 export function promptOf(
   { prompt, skill }: Profile,
   { name, team }: Pick<Agent, "name" | "team">,
@@ -67,7 +67,7 @@ export interface Conversation {
 /** `named` is one that a user asked for: it is gone on with, or the program says that there is none. */
 export type WantedConversation = "resume" | "new" | "named";
 
-/** The conversation that a start goes on with where the program can, or else begins. */
+/** The conversation that a start continues where the program can, or else starts. */
 export async function conversationOf(
   { sessionId }: Pick<Agent, "sessionId">,
   provider: Provider,

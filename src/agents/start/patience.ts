@@ -9,7 +9,7 @@ const firstPauseMs = 5;
 const longestPauseMs = 200;
 
 /**
- * Looks again and again for what nobody announces. Answers what the first look finds; undefined: nothing was found in
+ * Polls for what no event announces. Returns the first result; undefined: nothing was found in
  * time.
  */
 export async function lookFor<Found>(

@@ -31,7 +31,7 @@ export interface PrepareParts {
   readonly ask: ProgramAnswers["of"];
   /** What the tmux server gives to programs: where they look for theirs, and the user's own home. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
+  /** The default directory of agents; null: wherever tmux happens to be. */
   readonly directoryOf: (team: string) => string | null;
   /** Whom the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
@@ -63,7 +63,7 @@ export interface Prepared {
   readonly launch: Launch;
   /** The program's own command, for people. */
   readonly words: string;
-  /** Ways in that it opens, besides those of its pane. */
+  /** Endpoints that it opens, in addition to its pane. */
   readonly endpoints: readonly Endpoint[];
   /** The files with what it prints for others, if it does. */
   readonly output: string | undefined;
@@ -72,7 +72,7 @@ export interface Prepared {
   readonly tokenDigest: string | null;
 }
 
-/** Writes what the program reads at its start, and throws SPAWN_FAILED when it can not be had. */
+/** Writes what the program reads at its start, and throws SPAWN_FAILED when that fails. */
 export async function prepare(start: Preparation, parts: PrepareParts): Promise<Prepared> {
   const { agent, profile, provider, conversation } = start;
   const { home, binDirectory, clock = systemClock } = parts;
@@ -148,7 +148,7 @@ async function answerOf({ profile, provider }: Preparation, { env, ask }: Prepar
   return path === null ? null : ask({ path, question: provider.asks, env: around });
 }
 
-/** Whoever is in a sandbox reaches us by files only. */
+/** A sandboxed agent reaches us through files only. */
 function planOf(
   { agent, profile, provider, conversation }: Preparation,
   prompt: Prompt | null,
@@ -200,7 +200,7 @@ function ownSocketOf({ id }: Agent, directory: string): string {
   return join(directory, `${id}.sock`);
 }
 
-/** A port that is free now. The program takes it a moment later, and nobody else is given it so soon. */
+/** A port that is free now. The program takes it a moment later, and no other program gets it so soon. */
 function ownPort(): { port: number; password: string } {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   const { port } = listener;
@@ -246,7 +246,7 @@ function checkReadsMessages(profile: Profile, { name: provider }: Provider, comm
   if (kind === null || kind.kind === "keys" || !["generic", "repl", "shell", "headless"].includes(provider)) return;
   if (provider === "shell" && (kind.kind === "shell" || kind.kind === "remote")) return;
   if (provider === "repl" && kind.kind === "interpreter" && kind.comment !== null) return;
-  // Without a terminal its words say what it reads; what stands on another machine may be a program that does.
+  // Without a terminal its command says what it reads; a program on another machine may be one that does.
   if (provider === "headless" && kind.kind === "remote") return;
   throw runsText(profile, kind, command);
 }

@@ -107,7 +107,7 @@ describe("mail starts agents", () => {
     expect(starts).toEqual(["ana"]);
   });
 
-  test("mail that may start nobody does not, but what comes behind it may", async () => {
+  test("mail that may not start an agent does not, but later mail may", async () => {
     const eve: Sender = { ...user, id: "eve" as AgentId, name: "eve" };
     const { spawner, starts, up, send } = world(
       { ana: ({ id }) => up(id) },
@@ -121,7 +121,7 @@ describe("mail starts agents", () => {
     expect(starts).toEqual(["ana"]);
   });
 
-  test("no more than the limit in a minute; the others wait and are told why", async () => {
+  test("no more than the limit in a minute; the others wait, with the reason", async () => {
     let now = 0;
     const { spawner, starts, told, up, send } = world(
       { ana: ({ id }) => up(id), bob: ({ id }) => up(id) },

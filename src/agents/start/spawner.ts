@@ -1,4 +1,4 @@
-/** Starts agents for which mail waits. It watches the mailbox; sending knows nothing of it. */
+/** Starts agents for which mail waits. It watches the mailbox; sending does not depend on it. */
 import { canStart, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { elapsedFor, type AgentId, type Clock, type Elapsed } from "../../model/ids.ts";
@@ -15,7 +15,7 @@ export interface SpawnerParts {
   readonly start: (agent: Agent) => Promise<void>;
   /** May this sender's mail start that agent? */
   readonly mayStart: (from: Sender, agent: Agent) => boolean;
-  /** Why the agent is not running, for whoever waits for it. */
+  /** Why the agent is not running, for hold reasons. */
   readonly explain: (agent: Agent, why: string) => void;
   /** Faults that no sender can be told about. */
   readonly report: (context: string, fault: unknown) => void;
@@ -54,7 +54,7 @@ export class Spawner implements Disposable {
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => {
       for (const { transition, delivery, message } of changes) {
-        // New mail that starts nobody changes nothing for the mail before it, of which there may be much.
+        // New mail that may not start an agent changes nothing for the mail before it, of which there may be much.
         const news = transition.verb !== "accept" || message.starts;
         if (transition.to === "queued" && news) this.consider(delivery.agent);
         else if (tookMail.has(transition.to)) this.served(delivery.agent);
@@ -165,7 +165,7 @@ export class Spawner implements Disposable {
       this.parts.explain(agent, pause.why);
   }
 
-  /** Its senders are told, and can have it tried again with `tieline retry`. */
+  /** Its senders get bounces, and can queue it again with `tieline retry`. */
   private async giveUp(agent: Agent, why: string): Promise<void> {
     const { mailbox, report } = this.parts;
     const waiting = this.askingFor(agent).map((row) => row.delivery);

@@ -14,7 +14,7 @@ import { locatorOf } from "../adopt/adopt.ts";
 import { conversationOf, wishedProfile, type WantedConversation } from "./launch.ts";
 import { exitedAtOnce, takeExit } from "../status/lastExit.ts";
 import { lookFor } from "./patience.ts";
-import { settleIn } from "../layout/place.ts";
+import { findPlace } from "../layout/place.ts";
 import { prepare, providerFor, type PrepareParts } from "./prepare.ts";
 import { claimWorkspace, otherWorkspaces } from "./workspace.ts";
 
@@ -43,7 +43,7 @@ export async function start(
     parts,
   );
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
-  const place = await settleIn(
+  const place = await findPlace(
     server,
     { ...agent, role },
     agent.launch?.task,

@@ -55,7 +55,7 @@ export interface AgentStarterParts {
 export interface Start {
   /** The tmux server; without it, the one it lived in before. */
   readonly socket?: string;
-  /** Whether to go on with its last conversation, where the program can. */
+  /** Whether to continue its last conversation, where the program can. */
   readonly conversation?: WantedConversation;
 }
 
@@ -197,12 +197,12 @@ export class AgentStarter implements Disposable {
   }
 
   /**
-   * Resolves with what the program still does when its time is over. A dialog counts as ready: only a user can go
-   * on from there, and its mail says what it waits for.
+   * Resolves with what the program still does when its time is over. A dialog counts as ready: only a user can
+   * continue from there, and its mail says what it waits for.
    */
   private async untilReady(agent: Agent): Promise<string | null> {
     const { tmux, config } = this.parts;
-    // Whoever reads files can be written to at any time.
+    // An agent that reads files can be written to at any time.
     if (readsFiles(agent)) return null;
     const endpoint = agent.endpoints[0]!;
     const deadline = AbortSignal.timeout(config.spawn.readyTimeoutMs);
@@ -219,7 +219,7 @@ export class AgentStarter implements Disposable {
   }
 
   /**
-   * What stands on the cursor's line before anybody could type there; more than that is a user's draft. Only for
+   * The text on the cursor's line before anything could be typed there; more than that is a user's draft. Only for
    * programs whose screen tells nothing: the rules of the others find the composer.
    */
   private async learnRest({ id }: Agent, { transport, locator }: Endpoint): Promise<null> {

@@ -22,7 +22,7 @@ export function claimWorkspace(
   return path;
 }
 
-/** The workspaces of everybody else. */
+/** The workspaces of the other agents. */
 export function otherWorkspaces({ id }: Pick<Agent, "id">, directory: Pick<Directory, "agents">): string[] {
   return directory.agents().flatMap((agent) => (agent.id !== id && agent.workspace !== null ? [agent.workspace] : []));
 }

@@ -59,7 +59,7 @@ test("who comes is watched, who moves is watched there, who goes is not watched 
   expect(watched).toEqual([]);
 });
 
-test("at the end nothing is watched and nobody is listened to", () => {
+test("at the end nothing is watched and no client is left", () => {
   const { attendance, watched, listeners } = world(anAgent({ name: "ana", endpoints: [paneEndpoint("%1")] }));
   attendance.start();
   attendance[Symbol.dispose]();

@@ -72,7 +72,7 @@ function lastLines(screen: readonly string[]): string[] {
   return lines.slice(-keptLines).map((line) => line.slice(0, longestLine));
 }
 
-/** A command as a user would type it, without the length of what it was told. */
+/** A command as a user would type it, without its long prompt. */
 export function commandWords(command: readonly string[]): string {
   const words = command
     .map((word) => shellWord(word.length > longestWord ? `${word.slice(0, longestWord)}…` : word))

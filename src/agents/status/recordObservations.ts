@@ -27,7 +27,7 @@ export function recordObservations(
   const ages = new Ages(clock);
   return ({ id }, { state, reason, draft }) => {
     const known = directory.agent(id);
-    // It was removed, or its program was ended, while somebody looked.
+    // It was removed, or its program was stopped, during the observation.
     if (known === null || known.endpoints.length === 0) return;
     if (known.state === "starting" && state === "unknown" && ages.of(id, known.stateAt) < startingMs) return;
     directory.observe(id, state, reason, draft);

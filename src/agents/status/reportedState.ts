@@ -8,7 +8,7 @@ import type { Observation } from "./recordObservations.ts";
 export interface ReportedState {
   readonly state: AgentState;
   readonly reason: string | null;
-  /** After this time it holds no longer, and nobody announces that. */
+  /** After this time it holds no longer, and no event announces that. */
   readonly forMs?: number;
 }
 
@@ -36,13 +36,13 @@ export function holdOf(agent: Agent, { state, reason: why }: ReportedState): Hol
   return { reason, detail: `${agent.name} ${words}${why === null ? "" : ` (${why})`}` };
 }
 
-/** The same for a way in; null: nothing speaks against writing. */
+/** The same for a transport; null: nothing speaks against writing. */
 export function heldBy(agent: Agent, said: ReportedState): Extract<Readiness, { kind: "held" }> | null {
   const hold = holdOf(agent, said);
   return hold && { kind: "held", hold, ...(said.forMs !== undefined && { againInMs: said.forMs }) };
 }
 
-/** A way in that looks at the screen, and is not asked where the program itself says that it is not idle. */
+/** A transport that reads the screen, and is not asked while the program reports that it is not idle. */
 export function heldByReportedState<T extends Transport>(transport: T, word: ReadReportedState): T {
   const held = (agent: Agent): Extract<Readiness, { kind: "held" }> | null => {
     const said = word(agent);
@@ -58,7 +58,7 @@ export function heldByReportedState<T extends Transport>(transport: T, word: Rea
 type Observe = (agent: Agent, seen: Observation) => void;
 
 /**
- * What is seen on the screen, in the program's own words where it has some. That it is gone the screen knows better.
+ * The reported state if there is one, else the screen reading. Only the screen shows that a program is gone.
  */
 export function preferReportedState(observe: Observe, word: ReadReportedState): Observe {
   return (agent, seen) => {

@@ -45,8 +45,8 @@ function commandsFromNow(): string[] {
   return commands;
 }
 
-describe("while somebody attends", () => {
-  test("every state and a draft are known by events, without anybody asking", async () => {
+describe("with an observer", () => {
+  test("every state and a draft are known by events, without a request", async () => {
     using _ = stage.tieline.statusMonitor.follow(all);
     await until(async () => (await clients()) === 2, "the watcher");
     for (const state of [...scriptedStates.filter((one) => one !== "idle"), "idle" as const]) {
@@ -72,7 +72,7 @@ describe("while somebody attends", () => {
   });
 });
 
-test("a watcher that falls silent leaves nobody with an old picture", async () => {
+test("a watcher that falls silent leaves no stale state", async () => {
   await using left = attended();
   await using kept = attended();
   await left.rounds(3);
@@ -82,7 +82,7 @@ test("a watcher that falls silent leaves nobody with an old picture", async () =
   expect(left.surveyed).toEqual(Array.from({ length: before }, () => ["ana"]));
 });
 
-/** Somebody attends to all agents, and looks again every few milliseconds at what nobody announces. */
+/** Observes all agents, and polls every few milliseconds for what no event announces. */
 function attended() {
   const surveyed: string[][] = [];
   const { changed, until: holds } = new Conditions();
@@ -93,7 +93,7 @@ function attended() {
       return { unread: new Set(), unanswered: new Set() };
     },
     refresh: async () => undefined,
-    explain: () => Promise.reject(new Error("nobody asks")),
+    explain: () => Promise.reject(new Error("not asked")),
     watch: () => ({ [Symbol.dispose]: () => undefined }),
     close: async () => undefined,
   };
@@ -120,8 +120,8 @@ function attended() {
   };
 }
 
-describe("while nobody attends", () => {
-  test("no client watches, and nothing is known until somebody asks", async () => {
+describe("without an observer", () => {
+  test("no client watches, and nothing is known until it is asked for", async () => {
     stage.tieline.statusMonitor.follow(all)[Symbol.dispose]();
     await until(async () => (await clients()) === 1, "the watcher to leave");
     await ana.direct({ state: "permission" });
@@ -168,7 +168,7 @@ describe("while nobody attends", () => {
     expect(captured()).toBeGreaterThan(0);
   });
 
-  test("a closed pane and a tmux server that is gone are told as such", async () => {
+  test("a closed pane and a tmux server that is gone are reported as such", async () => {
     const bob = await stage.scripted("bob");
     await stage.tmux.tmux("kill-pane", "-t", bob.pane);
     await stage.tieline.statusMonitor.refresh(all());
@@ -208,7 +208,7 @@ describe("while nobody attends", () => {
       await stage.tieline.statusMonitor.refresh(all());
       return stage.tieline.directory.agent(bob.agent.id)?.state === "done";
     }, "bob to be done");
-    expect(stage.tieline.directory.agent(bob.agent.id)!.stateReason).toContain("has ended");
+    expect(stage.tieline.directory.agent(bob.agent.id)!.stateReason).toContain("has exited");
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Keeps what is known of the agents true. Nothing is read while nobody asks: a plain question reads what may have
+ * Keeps the states of the agents current. Nothing is read without a request: a plain question reads what may have
  * changed, at that moment; who attends is served by events until it stops.
  */
 import { endpointBy, type Agent } from "../../model/agent.ts";
@@ -14,7 +14,7 @@ export interface StatusMonitorParts {
   readonly report: (context: string, fault: unknown) => void;
   /** How long a question waits for tmux before it is answered from what is known. */
   readonly patienceMs?: number;
-  /** A watcher can fall silent; who attends is told the truth at least this often. */
+  /** A watcher can fall silent; observers get the current state at least this often. */
   readonly sweepMs?: number;
 }
 
@@ -71,7 +71,7 @@ export class StatusMonitor implements AsyncDisposable {
     if (agent !== null && watched?.key !== keyOf(agent)) this.arrange();
   }
 
-  /** Watches exactly the agents that somebody wants, each in the pane that it is in now. */
+  /** Watches exactly the agents that are observed, each in the pane that it is in now. */
   private arrange(): void {
     const wanted = new Map([...this.followed].flatMap((agents) => agents()).map((agent) => [agent.id, agent]));
     for (const [id, watched] of this.watched) {

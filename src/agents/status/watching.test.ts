@@ -5,7 +5,7 @@ import { direct, isListening, scriptedAgentCommand } from "../../testing/scripte
 import { until } from "../../testing/until.ts";
 import { startWorld } from "../../testing/world.ts";
 
-test("`ls --watch` shows each change as it comes, and when it ends nobody watches any more", async () => {
+test("`ls --watch` shows each change as it comes, and watches nothing when it ends", async () => {
   await using world = await startWorld();
   const dir = join(world.dir, "ana");
   mkdirSync(dir);

@@ -17,7 +17,7 @@ describe("the end of a program", () => {
 
   const pidOf = (agent: Agent): number => paneLocator(agent.endpoints[0]!).agentPid;
 
-  test("an idle one is asked in its own words", async () => {
+  test("an idle one gets its exit command", async () => {
     const { agent, dir } = await stage.scripted("asked");
     const stopping = stop(agent, stage.tieline);
     await until(() => submittedTo(dir).includes("/exit"), "the words");
@@ -60,7 +60,7 @@ describe("the end of a program", () => {
     expect((await stage.tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).split("\n")).not.toContain(pane);
   });
 
-  describe("behind a shell that stays in front of it", () => {
+  describe("behind a shell", () => {
     /** Takes its time over its last words, and writes down by which signal they were asked for. */
     const saving = (file: string, ready: string): string =>
       ["TERM", "HUP"]
@@ -75,7 +75,7 @@ describe("the end of a program", () => {
       return { agent, words: () => readFileSync(file, "utf8") };
     };
 
-    test("the program is told to end, and has ended when we say so", async () => {
+    test("the program gets a signal, and has exited when `stop` says so", async () => {
       const { agent, words } = await castSaving("lined");
       expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got a signal to exit" });
       expect(words()).toBe("TERM\nsaved\n");
@@ -109,7 +109,7 @@ describe("the end of a program", () => {
     expect((await stage.tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).split("\n")).toContain(pane);
   });
 
-  test("what somebody saw before does not undo it", async () => {
+  test("an earlier observation does not undo it", async () => {
     const { agent } = await stage.cast("late", ["cat"]);
     const [endpoint] = agent.endpoints;
     await kill(agent, stage.tieline);

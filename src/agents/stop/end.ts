@@ -1,5 +1,5 @@
 /**
- * The end of an agent's program: asked for, interrupted, or by taking its pane away. What it takes to go on is kept.
+ * The end of an agent's program: asked for, interrupted, or by taking its pane away. What a resume needs is kept.
  */
 import type { Directory } from "../directory/directory.ts";
 import { endpointBy, type Agent } from "../../model/agent.ts";
@@ -30,7 +30,7 @@ const defaultPatienceMs = 10_000;
 /** A program whose terminal is gone ends within this time, or does not mean to. */
 const hangUpMs = 2_000;
 
-/** Asks the program to end, then interrupts it. Throws NOT_IN_TIME when it goes on all the same. */
+/** Asks the program to end, then interrupts it. Throws NOT_IN_TIME when it keeps running. */
 export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
   const companions = await companionsOf(agent, parts);
@@ -57,7 +57,7 @@ export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
   const inPane = [...(await behindShell(pane, parts)), frontOf(pane)];
   const known = await killPaneOf(parts.servers.at(pane.socket), pane);
   if (!known && !(await runs(pane, parts))) return ended(agent, "it had already exited", companions, parts);
-  // A conversation is free again only when its program has let go of it.
+  // A conversation is free again only when its program has released it.
   if (known && !(await haveEnded(inPane, { ...parts, patienceMs: parts.hangUpMs ?? hangUpMs }))) {
     for (const one of inPane) await signal(one, "SIGKILL", parts);
   }
@@ -85,7 +85,7 @@ function paneOf(agent: Agent): PaneLocator | null {
 
 /**
  * What can be started again, or has a conversation, is suspended; anything else is gone. Its pane is not there any more
- * even when something that ran with it still does, which is told instead of the end.
+ * even when something that ran with it still does, which is reported instead of the end.
  */
 async function ended(
   { id, name }: Agent,
@@ -114,7 +114,7 @@ async function ended(
   });
 }
 
-/** Types the program's own words for leaving, at an idle prompt only. A running turn is interrupted first. */
+/** Types the program's exit command, at an idle prompt only. A running turn is interrupted first. */
 async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<boolean> {
   const { exitWords, interruptKeys } = parts.providers.of(agent.provider);
   if (exitWords === null) return false;
@@ -122,11 +122,11 @@ async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<bo
   const write = { pane: pane.pane, panePid: pane.panePid, guards: { serverPid: pane.serverPid } };
   const probe = (): Promise<Readiness> => parts.tmux.probe(agent, endpointBy("tmux", agent)!);
   const isReady = async (): Promise<boolean> => (await probe()).kind === "ready";
-  const stands = async (): Promise<boolean> => holdReason(await probe()) === "draft";
+  const isTyped = async (): Promise<boolean> => holdReason(await probe()) === "draft";
   if (holdReason(await probe()) === "busy") await pressGuarded(server, { ...write, keys: interruptKeys });
   if (!(await inTime(isReady, parts))) return false;
   if (!(await typeGuarded(server, { ...write, words: exitWords })).done) return false;
-  if (!(await inTime(stands, parts))) return false;
+  if (!(await inTime(isTyped, parts))) return false;
   return (await pressGuarded(server, { ...write, keys: ["Enter"] })).done;
 }
 
@@ -186,7 +186,7 @@ function haveEnded(known: readonly KnownProcess[], parts: EndParts): Promise<boo
   }, parts);
 }
 
-/** Nobody announces the end of a process that is not our child, so it is looked for. */
+/** No event announces the end of a process that is not our child, so it is polled. */
 async function inTime(condition: () => Promise<boolean>, parts: EndParts): Promise<boolean> {
   const look = async (): Promise<true | undefined> => (await condition()) || undefined;
   return (await lookFor(look, parts.patienceMs ?? defaultPatienceMs, parts)) ?? false;

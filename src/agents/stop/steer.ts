@@ -25,7 +25,7 @@ export interface Choice {
 
 export interface Dialog {
   readonly state: Agent["state"];
-  /** What the pane shows of it. */
+  /** Its lines in the pane. */
   readonly text: string;
   readonly choices: readonly Choice[];
   /** Changes with the words: an answer is for what was read, and for nothing that came since. */
@@ -45,7 +45,7 @@ const mostPresses = 5;
 /** A program that was given a choice has shown that it took it by then. */
 const takenMs = 3_000;
 
-/** The dialog that stands open in the agent's pane. Throws CONFLICT when there is none. */
+/** The open dialog in the agent's pane. Throws CONFLICT when there is none. */
 export async function dialogOf(agent: Agent, parts: SteerParts): Promise<Dialog> {
   return (await openDialog(agent, parts)).dialog;
 }
@@ -113,12 +113,12 @@ export async function interrupt(agent: Agent, parts: SteerParts): Promise<void> 
 /** Where nothing runs, the same key means something else: it edits, goes back or leaves. */
 function isAtRest({ program, name }: Provider, state: Agent["state"], { terminal }: PaneLocator): boolean {
   if (program !== null) return state !== "working";
-  // A program of which nobody told how its prompt looks counts as idle by its silence, and may be at work all the same.
+  // A program without a `promptPattern` counts as idle by its silence, and may still be working.
   const isGuess = name === "generic" && (terminal.prompt ?? null) === null;
   return state === "idle" && !isGuess;
 }
 
-/** What can be chosen, as it stands on the screen: the last list that is there. */
+/** The choices on the screen: the last list that is there. */
 export function choicesOn(rows: readonly string[], { choice }: DialogKeys): (Choice & { readonly row: number })[] {
   const every = new RegExp(choice.source, `${choice.flags.replace("g", "")}g`);
   const found = rows.flatMap((text, row) =>

@@ -88,7 +88,7 @@ export class Trust {
     return { snapshot, profiles: started, powers, digest, record, state: exposure === null ? known : "exposed" };
   }
 
-  /** The project as it is trusted now: what is used of it are the bytes that were judged. Throws UNTRUSTED. */
+  /** The project as it is trusted now: only the bytes that were judged are used. Throws UNTRUSTED. */
   demand(directory: string): Snapshot {
     const inspection = this.inspect(directory);
     if (inspection.state === "trusted") return inspection.snapshot;
@@ -187,7 +187,7 @@ export class Trust {
     }
   }
 
-  /** The user has seen what this digest stands for and says yes. CONFLICT when the files have changed since. */
+  /** The user has seen the content of this digest and agrees. CONFLICT when the files have changed since. */
   grant(directory: string, digest: string): Inspection {
     const inspection = this.inspect(directory);
     if (inspection.state === "exposed") throw untrusted(inspection);

@@ -139,7 +139,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
     }
   }
 
-  /** A slip in an edge would show only when somebody is refused. Another team may be started later than this one. */
+  /** A slip in an edge would show only when a message is refused. Another team may be started later than this one. */
   function checkTopology(team: string): void {
     const [problem] = checkEdges(lookups.topology(team), knownLabelsOf(tieline), team);
     if (problem) throw problem;

@@ -111,7 +111,7 @@ describe("programs that use the SDK", () => {
   const program = async (name: string): Promise<Agent> =>
     (await connect({ url: daemon.url, token: daemon.userToken })).registerAgent({ name });
 
-  test("two that ask each other and read nothing else: one is told that it has to answer first", async () => {
+  test("two that ask each other and read nothing else: one gets QUESTION_WAITING and has to answer first", async () => {
     const [x, y] = [await program("sdkx"), await program("sdky")];
     const asks = ([me, to]: readonly [Agent, string]) =>
       me.ask(to, "yours?", { timeoutMs: 60_000 }).catch((refusal: unknown) => ({ refusal, me }));

@@ -47,7 +47,7 @@ export function eventOperations(tieline: Switch, callers: Callers, rights: Right
   }
 }
 
-/** The live answer at the same place, for whoever accepts text/event-stream. */
+/** The live answer at the same place, for callers that accept text/event-stream. */
 export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) {
   const { events, statusMonitor, directory } = tieline;
   const checkTeam = checkTeamOf(tieline);
@@ -62,7 +62,7 @@ export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) 
     const from = since === undefined ? now : events.before(since);
     const filter = filterOf(fields);
     checkTeam(filter.team);
-    // Whoever follows the agents wants to see what they do as it happens.
+    // Followers want to see what agents do as it happens.
     const attention = followsAgents(filter)
       ? statusMonitor.follow(() =>
           directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent)),

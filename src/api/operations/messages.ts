@@ -270,7 +270,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     });
   }
 
-  /** Waiting for a proof that no way in can give would be waiting for nothing. */
+  /** Refuses to wait for a proof that no transport can give. */
   function checkProvable(draft: Draft, from: Sender): void {
     const { agents } = tieline.resolve(draft.to, from);
     for (const agent of agents) {
@@ -320,7 +320,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     };
   }
 
-  /** A reply shows the id of its thread also to agents that may not read the first message of it. */
+  /** A reply shows the id of its thread also to agents that may not read its first message. */
   function threadCalled(tag: string, from: Sender): MessageId {
     const thread = mailbox.message(tag)?.thread;
     const isShown = thread === tag && readLog(mailbox, rights, from, { thread, limit: 1 }).length > 0;

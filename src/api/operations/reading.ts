@@ -5,7 +5,7 @@ import { paneOf, programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
 
-/** What stands in an agent's pane, once or whenever it changes. */
+/** The content of an agent's pane, once or whenever it changes. */
 export function readingOperations(tieline: Switch, callers: Callers): Pick<Operations, "read" | "readNext"> {
   const { readLines } = tieline.config.terminal;
 

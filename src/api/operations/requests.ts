@@ -78,7 +78,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 
   /** What follows an answer, also when it was given just before a crash. */
   async function conclude(request: Message, { unsaid }: TeamResponse, from: Sender): Promise<void> {
-    // Somebody else may have answered for the user, whom it need not wait for any more.
+    // An agent may have answered for the user, so the request no longer waits.
     const own = mailbox
       .receipt(request.id)
       ?.deliveries.find(({ agent, answeredAt }) => agent === userId && answeredAt === null);
@@ -91,7 +91,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
       );
   }
 
-  /** A lead wants one of our agents to end: it ends before the lead is told so. */
+  /** A lead wants one of our agents to stop: it stops before the lead gets the answer. */
   async function shutDown(request: Message): Promise<void> {
     const id = protocol.agentToEnd(request);
     const agent = id && directory.agent(id);

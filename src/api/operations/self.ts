@@ -172,7 +172,7 @@ export function selfOperations(
     );
   }
 
-  /** Every way in is tried as far as it goes without writing anything. */
+  /** Every endpoint is probed, as far as that works without writing. */
   async function wayIn(id: Parameters<Switch["directory"]["agent"]>[0]): Promise<Finding> {
     const agent = tieline.directory.agent(id)!;
     if (!isLive(agent))

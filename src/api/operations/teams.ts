@@ -119,7 +119,7 @@ export function teamOperations(
 
   /**
    * Another team has other edges, so moving needs the right to change them; then an agent moves itself, the user
-   * anybody.
+   * any agent.
    */
   function member(address: string | undefined, from: Sender, verb: string): Agent {
     const agent = address === undefined ? directory.agent(from.id) : agentCalled(address, from, tieline);

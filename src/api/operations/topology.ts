@@ -57,7 +57,7 @@ export function topologyOperations(tieline: Switch, callers: Callers, rights: Ri
       return view(await teamOf(caller));
     },
 
-    /** A name that nobody has is refused: the edge would look as if it worked. */
+    /** An unknown name is refused: the edge would look as if it worked. */
     async topologyAdd({ edge, close = false }, { caller }) {
       const { team } = await callers.allow(caller, "topology");
       const edges = parseEdge(edge, team);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { time } from "./fields.ts";
 
 export const objectSchemas = {
-  /** What the team's `metrics` object was told. */
+  /** What the team's `metrics` object received. */
   metrics: {
     input: z.object({}),
     output: z.object({

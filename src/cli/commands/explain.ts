@@ -128,7 +128,7 @@ async function printExplanation(told: Output<"explain">, terminal: Terminal, jso
   return 0;
 }
 
-/** Ways in that have nothing to do with what the pane shows. */
+/** Transports that do not depend on what the pane shows. */
 const pastThePane: Readonly<Record<string, string>> = {
   stdin: "is written to its standard input",
   "stream-json": "is written to its standard input",

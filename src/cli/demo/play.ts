@@ -17,7 +17,7 @@ import { span } from "../times.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const tmuxName = "tieline-demo";
-/** The whole play takes about three seconds; whoever waits this long should hear that something is wrong. */
+/** The whole play takes about three seconds; after this long something is wrong. */
 const patienceMs = 18_000;
 
 interface Stage {
@@ -76,7 +76,7 @@ async function setUp(env: Environment): Promise<Stage> {
   return { env: demoEnv, home, caller: { ...(await callerOf(home, demoEnv)), cwd: project } };
 }
 
-/** Only what a program needs to run: whoever starts the demo from inside tmux or an agent is still just watching. */
+/** Only what a program needs to run: a caller inside tmux or an agent is still just watching. */
 function stageEnvironment(env: Environment): Environment {
   const { PATH, HOME, LANG, TERM, TMPDIR, TMUX_TMPDIR, SHELL } = env;
   const root = join(TMPDIR || tmpdir(), `tieline-demo-${process.getuid?.() ?? 0}`);
@@ -177,7 +177,7 @@ async function whatNext(attach: string, { env, home }: Stage, { print, paint }: 
   await print(["", ...lines.map((line) => (line.startsWith("  ") ? line : paint("bold", line)))]);
 }
 
-/** Nobody can attach to what is taken down; the next one who runs it may have a terminal. */
+/** The team is taken down, so it cannot be attached to; a run on a terminal keeps it. */
 async function howToStay(attach: string, { print }: Terminal): Promise<void> {
   const lines = [
     "Without a terminal it is taken down now. Run in one, the team stays: look at it with",

@@ -164,7 +164,7 @@ export class Devices {
     return revoked;
   }
 
-  /** Writes what changed. A disk that cannot take it is reported; everything goes on in memory. */
+  /** Writes what changed. A disk that cannot take it is reported; everything continues in memory. */
   flush(): void {
     clearTimeout(this.#writing ?? undefined);
     this.#writing = null;

@@ -14,7 +14,7 @@ import { untrustedText } from "../../os/untrustedFile.ts";
 export interface PageKey {
   /** The public key: SPKI, base64url. */
   readonly spki: string;
-  /** SHA-256 of it, base64url: what a link carries. */
+  /** Its SHA-256, base64url: what a link carries. */
   readonly fingerprint: string;
   sign(text: string): string;
 }

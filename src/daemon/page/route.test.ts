@@ -114,7 +114,7 @@ describe("signing in", () => {
     expect(page.sent.map(({ url: target }) => new URL(target).pathname)).toEqual(["/page/hello"]);
   });
 
-  test("a reload goes on with the stored key, without a link", async () => {
+  test("a reload continues with the stored key, without a link", async () => {
     const page = await openLink(daemon.user);
     const reloaded = pageAt(page.origin, { store: page.store });
     expect(await clientOf(reloaded).call("whoami", {})).toMatchObject({ name: "user" });

@@ -56,7 +56,7 @@ export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage 
 
   /**
    * Every script is loaded with the page, also those that only some views need: a page that is open while the daemon is
-   * down must not take code from whoever has the port then.
+   * down must not take code from another program on the port.
    */
   async function shell(): Promise<Response> {
     const { assets, scripts, styles, later } = await bundled();

@@ -72,7 +72,7 @@ const works = async (page: TestPage): Promise<boolean> =>
     );
 
 describe("a restart of the daemon", () => {
-  test("an open tab goes on; a page that is loaded after it does not", async () => {
+  test("an open tab keeps working; a page that is loaded after it does not", async () => {
     const first = aBoot(directory);
     const line: Line = { send: first.send };
     const tab = await signIn(first, line);
@@ -135,7 +135,7 @@ describe("a restart of the daemon", () => {
     expect(tab.sent.slice(before).map(({ url }) => new URL(url).pathname)).toEqual(["/page/hello"]);
   });
 
-  test("damaged devices sign nobody in, and say so", async () => {
+  test("damaged devices do not sign in, and say so", async () => {
     await signIn(aBoot(directory));
     writeFileSync(join(directory, "devices.json"), readFileSync(join(directory, "devices.json"), "utf8").slice(0, 40));
     const faults: string[] = [];
@@ -220,7 +220,7 @@ describe("time", () => {
     expect(await works(tab)).toBe(false);
   });
 
-  test("an open tab goes on when the time of day jumps", async () => {
+  test("an open tab keeps working when the time of day jumps", async () => {
     const boot = aBoot(directory);
     const tab = await signIn(boot);
     boot.times.clock -= 3_600_000;

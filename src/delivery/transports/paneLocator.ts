@@ -3,7 +3,7 @@ import type { Provider } from "../../providers/port.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 
 /**
- * Everything that makes an agent in a pane this agent and no other. Pane ids start anew with every tmux server, and
+ * Everything that makes an agent in a pane this agent and no other. Pane ids restart with every tmux server, and
  * pids are used again, so each comes with what tells its bearers apart.
  */
 export interface PaneLocator {
@@ -16,7 +16,7 @@ export interface PaneLocator {
   readonly agentStartMark: string;
   /** When the agent was first known to be there; attempts from before went elsewhere. */
   readonly since?: number;
-  /** It was started to go on with a conversation. */
+  /** It was started to resume a conversation. */
   readonly resumes?: boolean;
   /** What the profile says about its terminal. */
   readonly terminal: Partial<TerminalTraits>;

@@ -4,7 +4,7 @@ import type { Envelope } from "../../model/envelope.ts";
 import type { Message, When } from "../../model/message.ts";
 
 /**
- * A way out: how text reaches one agent. A transport writes at most once per call of deliver, and tells the truth
+ * How text reaches one agent. A transport writes at most once per call of deliver, and tells the truth
  * about it; deciding when, in which order and how often is the courier's work.
  */
 export interface Transport {
@@ -51,7 +51,7 @@ export interface Transport {
   watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;
 }
 
-/** A way in that can be tried without a message, as far as it goes without writing anything. */
+/** A transport that can be probed without a message, as far as that works without writing. */
 export interface ProbingTransport extends Transport {
   probe(agent: Agent, endpoint: Endpoint): Promise<Readiness>;
 }

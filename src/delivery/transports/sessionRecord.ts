@@ -4,12 +4,12 @@ import type { Outcome, Proof, TranscriptProof } from "../../model/delivery.ts";
 import type { Message } from "../../model/message.ts";
 
 export interface SessionRecord {
-  /** What the session's transcript says of the message; null: it can not be read. */
+  /** What the session's transcript says of the message; null: it cannot be read. */
   readonly proofOf: (agent: Agent, message: Message) => Promise<TranscriptProof | null>;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** What a session has taken stands in its transcript after this time. */
+/** What a session has taken is in its transcript after this time. */
 const recordedMs = 1_000;
 
 /** `queued` is what it proves that the session has the message, and has not given it to the model yet. */
@@ -24,8 +24,8 @@ export async function foundInRecord(
     await pause(recordedMs);
     proof = await proofOf(agent, message);
   }
-  if (proof === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
-  if (proof === "none") return { kind: "absent", detail: "the session has no record of it" };
+  if (proof === null) return { kind: "unknown", detail: "the session's transcript cannot be read" };
+  if (proof === "none") return { kind: "absent", detail: "the session has not recorded it" };
   if (proof === "answered") return { kind: "delivered", proof: "transcript" };
   return proof === "given"
     ? { kind: "delivered", proof: "submitted", detail: "the conversation holds it" }

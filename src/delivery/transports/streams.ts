@@ -33,14 +33,14 @@ export function partOf(output: string): OutputPart {
   return before === "" ? { stream: output, before: 0 } : { stream: `${name}.out`, before: Number(before) };
 }
 
-/** For whoever writes an output: up to where it was read, in bytes. */
+/** For the writer of an output: up to where it was read, in bytes. */
 export const readMarkOf = (stream: string): string => `${stream}.read`;
 
 /** The way into a program that reads text on its standard input. */
 export const stdinTransport = "stdin";
 export const stdinEndpoint = ({ input }: Streams): Endpoint => ({ transport: stdinTransport, locator: { input } });
 
-/** A FIFO can be opened for writing only while somebody reads it; null: nobody does. */
+/** A FIFO can be opened for writing only while it is read; null: it is not. */
 export function openInput(path: string): number | null {
   try {
     return existsSync(path) ? openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) : null;

@@ -70,7 +70,7 @@ function jwt(subject: string, issuer: nkeys.KeyPair, nats: object): string {
   return `${signed}.${Buffer.from(issuer.sign(new TextEncoder().encode(signed))).toString("base64url")}`;
 }
 
-/** A publisher tells what has become of what it was offered to whoever asks. */
+/** A publisher reports what it published and dropped. */
 const until = (done: () => boolean): Promise<void> => untilSo(done, `this: ${String(done)}`);
 const accounted = ({ state }: NatsPublisher): number => state.published + state.dropped;
 
@@ -151,7 +151,7 @@ resolver_preload: { ${account.getPublicKey()}: ${accountToken} }`),
     expect(publisher.state).toMatchObject({ published: 1, error: null });
   });
 
-  test("that wants a password, a token or an NKEY gets it, and nobody else is shown it", async () => {
+  test("that wants a password, a token or an NKEY gets it, and no other server does", async () => {
     const seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
     const key = nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey();
     const withPassword = keep(await NatsServer.start('authorization: { user: "u@x", password: "p:w" }'));
@@ -219,7 +219,7 @@ describeUnless(lackOfNats ?? lackUnless(Bun.which("openssl") !== null, "there is
 );
 
 describe("no NATS server", () => {
-  test("nobody listens: what is said is dropped and counted, and tried again later", async () => {
+  test("no server: events are dropped and counted, and the connection is tried again later", async () => {
     let now = 0;
     const publisher = publisherTo("nats://127.0.0.1:1", { clock: () => now });
     publisher.offer(prompt(1));
@@ -235,8 +235,7 @@ describe("no NATS server", () => {
   });
 
   test(
-    "somebody listens and never answers: offering goes on, the queue stays bounded, and the end does not wait " +
-      "for it",
+    "a server that never answers: publishing continues, the queue stays bounded, and the end does not wait " + "for it",
     async () => {
       const hole = await blackHole();
       const publisher = publisherTo(

@@ -1,6 +1,6 @@
 /**
  * Events on their way to a NATS server that may be absent, slow or dying. Offering an event never waits and never
- * throws; what can not be said is counted, and nothing is kept beyond a bounded queue.
+ * throws; what cannot be published is counted, and nothing is kept beyond a bounded queue.
  */
 import type { Event } from "../../model/event.ts";
 import { elapsedFor, systemClock, type Clock, type Elapsed, type MessageId } from "../../model/ids.ts";
@@ -104,7 +104,7 @@ export class NatsPublisher implements AsyncDisposable {
   }
 
   /**
-   * Whoever emits goes on first; then everything in the queue is said, and the connection closed when it stays empty.
+   * The emitter continues first; then the queue is published, and the connection is closed when it stays empty.
    */
   async #run(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, gatherMs));

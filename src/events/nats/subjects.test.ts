@@ -80,7 +80,7 @@ describe("subjects", () => {
     expect(publication!.payload).toMatchObject(payload);
   });
 
-  test("a delivery is told by its agent and state, under any prefix", () => {
+  test("a delivery is published by its agent and state, under any prefix", () => {
     const fact: Fact = {
       ...{
         type: "delivery.delivered",

@@ -98,6 +98,6 @@ export function fromSubjectToken(token: string): string {
   return decodeURIComponent(token.replaceAll("~", "%"));
 }
 
-/** Facts that NATS is told of. */
+/** Events that are published to NATS. */
 export const isPublished = ({ type }: Fact): boolean =>
   type !== "agent.registered" && type !== "agent.removed" && type !== "agent.changed";

@@ -12,7 +12,7 @@ export interface HookCall {
   /** By its common name. */
   readonly event: string;
   readonly sessionId: string;
-  /** Set when a subagent calls: it shares its parent's session, but what it is told the main thread does not read. */
+  /** Set when a subagent calls: it shares its parent's session, but the main thread does not read what it gets. */
   readonly subagent: string | null;
   readonly cwd: string | null;
   readonly transcriptPath: string | null;
@@ -20,7 +20,7 @@ export interface HookCall {
   readonly prompt: string | null;
   /** The hook asked its program to give the model a context of any length. */
   readonly takesAll: boolean;
-  /** What the program says besides, as it says it. */
+  /** The other fields of the payload, unchanged. */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 

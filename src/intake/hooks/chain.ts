@@ -43,7 +43,7 @@ export type Report = (context: string, fault: unknown) => void;
 
 export interface HookChain {
   run(call: HookCall, agent: Agent): Promise<Verdict>;
-  /** For a call whose program does not wait for an answer: only the observers hear of it. */
+  /** For a call whose program does not wait for an answer: only the observers get the call. */
   observe(call: HookCall, agent: Agent): Promise<void>;
 }
 

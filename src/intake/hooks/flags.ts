@@ -81,7 +81,7 @@ export class HookFlags implements Disposable {
   private eventsOf(agent: Agent): string[] {
     const { mailbox, isRefusing, providers } = this.parts;
     const whens = new Set(mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER).map(({ when }) => when));
-    // Mail that does not wake anybody goes out at the ends of a turn, too.
+    // Mail that starts no turn is also delivered at the end of a turn.
     if (mailbox.waiting().includes(agent.id)) whens.add("turn");
     const mayRefuse = whens.has("interrupt") || isRefusing(agent.id) || this.hasUnread(agent.id);
     const events = new Set([

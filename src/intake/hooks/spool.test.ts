@@ -194,7 +194,7 @@ describe("the spool", () => {
     );
   });
 
-  test("a call is handled once, by whoever claims it first", async () => {
+  test("a call is handled once, by the process that claims it first", async () => {
     using home = aHome();
     writeFileSync(join(home.place.spool, "7.call"), "codex\t\t\t\n{}");
     writeFileSync(join(home.place.spool, "7.done"), "");

@@ -1,7 +1,7 @@
 /**
  * Hook calls as files: `<name>.call` has a first line of what the hook script knows about its caller, then the payload.
  * `<name>.done` beside it means that the file is complete and that the hook waits for no answer. A hook that does wait
- * names its call to the daemon instead. Either way a call is handled by whoever removes its file.
+ * names its call to the daemon instead. In both cases a call is handled by the process that removes its file.
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -39,7 +39,7 @@ export interface FileTailOptions {
   /** The files are what a program printed, without entries: a pause ends a turn. A file's name is never used again. */
   plain?: boolean;
   /**
-   * Plain: which stream a file has the rest of, and how many bytes of it were cut off. Positions are those of the
+   * Plain: which stream a file continues, and how many bytes were cut off. Positions are those of the
    * stream.
    */
   partOf?: (path: string) => { stream: string; before: number };
@@ -227,7 +227,7 @@ export class FileTail {
 
   /**
    * When the file is quiet, its last entry counts as ended. Later additions to it are read as its continuation. A line
-   * or a fence that is not finished takes a longer pause: most writers go on, but one that never does must not be
+   * or a fence that is not finished takes a longer pause: most writers continue, but one that never does must not be
    * silenced. A block waits for its END however long that takes.
    */
   private async settle(): Promise<number> {
@@ -275,7 +275,7 @@ export class FileTail {
     this.save();
   }
 
-  /** Remembering is a durable write; a program that prints a lot and says nothing to anybody costs none. */
+  /** Remembering is a durable write; a program that prints a lot without addresses costs none. */
   private save(): void {
     const { offset, through, loggedAt, inode } = this.reached;
     const { saved } = this;
@@ -285,7 +285,7 @@ export class FileTail {
     this.options.offsets.set(this.options.partOf ? this.part.stream : this.path, this.reached);
   }
 
-  /** Whether the remembered entry still stands where it stood. */
+  /** Whether the remembered entry is still at its place. */
   private holds({ offset, loggedAt }: LogPosition): boolean {
     if (offset < this.part.before || this.end() < offset) return false;
     return loggedAt === "" || this.file.read(offset, loggedAt.length + 1).toString("latin1") === `[${loggedAt}`;

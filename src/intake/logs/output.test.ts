@@ -28,7 +28,7 @@ describe("what a program printed", () => {
   }
 
   test("a pause ends a turn, and the next one is read from there, also after a restart", async () => {
-    writeFileSync(output, "thinking\n@a: one\nand more of it\n");
+    writeFileSync(output, "thinking\n@a: one\nand more\n");
     const tail = start(plain);
     await tail.until(() => store.has(output));
     await pause(tail, 2_000);
@@ -39,7 +39,7 @@ describe("what a program printed", () => {
     const again = start(plain);
     await again.until(() => again.messages.length === 1);
     await again.stop();
-    expect([...tail.contents(), ...again.contents()]).toEqual(["a: one\nand more of it", "b: two", "c: three"]);
+    expect([...tail.contents(), ...again.contents()]).toEqual(["a: one\nand more", "b: two", "c: three"]);
   });
 
   test("a line or a code fence that pauses is sent whole, also over a restart", async () => {
@@ -103,7 +103,7 @@ describe("what a program printed", () => {
     expect(new Set([...tail.messages, ...again.messages].map(({ key }) => key)).size).toBe(4);
   });
 
-  test("a code fence that nobody closed does not silence a program for good", async () => {
+  test("an unclosed code fence does not silence a program for good", async () => {
     writeFileSync(output, "```\n@a: quoted\n");
     const tail = start(plain);
     await tail.until(() => store.has(output));
@@ -114,7 +114,7 @@ describe("what a program printed", () => {
     expect(tail.contents()).toEqual(["b: spoken"]);
   });
 
-  test("words for nobody are not written down anywhere", async () => {
+  test("text without an address is not stored anywhere", async () => {
     writeFileSync(output, "");
     const tail = start(plain);
     await tail.until(() => store.has(output));

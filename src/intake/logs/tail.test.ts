@@ -177,7 +177,7 @@ describe("tailing logs", () => {
     expect(tail.contents()).toEqual(["a: one", "b: two"]);
   });
 
-  test("truncation: what is written afterwards is new, also when it happened while nobody looked", async () => {
+  test("truncation: what is written afterwards is new, also when it happened unwatched", async () => {
     writeFileSync(file, res("@a: one") + res("x"));
     const tail = start();
     await tail.until(() => tail.messages.length === 1);

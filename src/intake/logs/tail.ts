@@ -145,7 +145,7 @@ async function sweep(
       const mark = files.get(path) ?? markOf(path);
       let tail = tails.get(path);
       if (tail && (tail.inode !== mark?.inode || (options.partOf && !files.has(path)))) {
-        // The rest of a stream goes on in its next part.
+        // A stream continues in its next part.
         if (!options.partOf) await tail.finish();
         tail.close();
         tails.delete(path);

@@ -95,7 +95,7 @@ interface Sweep {
   refused: boolean;
 }
 
-interface Glimpse {
+interface BrokenFile {
   state: string;
   sinceAt: number;
 }
@@ -108,7 +108,7 @@ interface Folders {
 
 class OutboxReader {
   /** Broken files that may still be growing. */
-  private broken = new Map<string, Glimpse>();
+  private broken = new Map<string, BrokenFile>();
   /** Names that are no UTF-8 were reported, and there still are some. */
   private reportedNames = false;
   private readonly elapsed: Elapsed;
@@ -145,7 +145,7 @@ class OutboxReader {
 
   private async takeAll(folders: Folders): Promise<number> {
     const pace = pacer();
-    const stillBroken = new Map<string, Glimpse>();
+    const stillBroken = new Map<string, BrokenFile>();
     let dueInMs = Infinity;
     for (let all = false; !all && !this.options.signal.aborted;) {
       const { names, more } = await namesInOrder(
@@ -156,13 +156,13 @@ class OutboxReader {
       for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
         let took = false;
         for (const name of names.slice(from, from + batchSize)) {
-          const glimpse = this.examine(folders, name);
+          const result = this.examine(folders, name);
           // A pass in which every file was missing would be followed by the same one.
-          if (more && glimpse !== "missing") all = false;
-          if (glimpse === "taken") took = true;
-          else if (typeof glimpse === "object") {
-            stillBroken.set(name, glimpse);
-            dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.elapsed()));
+          if (more && result !== "missing") all = false;
+          if (result === "taken") took = true;
+          else if (typeof result === "object") {
+            stillBroken.set(name, result);
+            dueInMs = Math.min(dueInMs, Math.max(1, result.sinceAt + this.settleMs - this.elapsed()));
           }
           await pace();
         }
@@ -177,7 +177,7 @@ class OutboxReader {
   }
 
   /** Takes or rejects a file, or says since when it is broken in the same way. */
-  private examine({ outbox, taken, rejected }: Folders, name: string): "taken" | "missing" | Glimpse | undefined {
+  private examine({ outbox, taken, rejected }: Folders, name: string): "taken" | "missing" | BrokenFile | undefined {
     try {
       const file = this.read(outbox.entry(name));
       if (!file.ok && file.why === "missing") return "missing";
@@ -189,8 +189,8 @@ class OutboxReader {
       if (!parsed.mayGrow) return this.reject(outbox, rejected, name, name, parsed.reason);
       const state = file.ok ? `${file.stats.ino}:${file.stats.size}:${file.stats.mtimeMs}` : file.why;
       const before = this.broken.get(name);
-      const glimpse = before?.state === state ? before : { state, sinceAt: this.elapsed() };
-      if (this.elapsed() - glimpse.sinceAt < this.settleMs) return glimpse;
+      const broken = before?.state === state ? before : { state, sinceAt: this.elapsed() };
+      if (this.elapsed() - broken.sinceAt < this.settleMs) return broken;
       return this.reject(outbox, rejected, name, name, parsed.reason);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return "missing";

@@ -1,4 +1,4 @@
-/** The rules about one line of an agent's output: what opens a fence, what is quoted, what addresses somebody. */
+/** The rules about one line of an agent's output: what opens a fence, what is quoted, what is an address. */
 
 const indent = /^\s*/;
 const speaker = /^\s*ASST:\s*/;
@@ -46,7 +46,7 @@ export function isTurnMarker(line: string): boolean {
   return turnMarker.test(line);
 }
 
-/** Everything in the line that addresses somebody, left to right. */
+/** All addresses in the line, left to right. */
 export function* marksOf(line: string): Generator<Mark> {
   if (blockquote.test(line)) return;
   const body = bodyOf(line);

@@ -5,7 +5,7 @@ import { cutAt, transcript } from "../../testing/transcripts.ts";
 
 const secret = "sekret";
 
-/** A fenced passage that addresses somebody on every line; nothing in it ends the fence early. */
+/** A fenced passage with an address on every line; nothing in it ends the fence early. */
 const fenced = fc
   .tuple(
     fc.constantFrom("```", "~~~~"),

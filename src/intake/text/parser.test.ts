@@ -56,7 +56,7 @@ const cases: Record<string, [text: string, messages: [string, string][]]> = {
       ["d", "four"],
     ],
   ],
-  "no address in emphasis that goes on": ["**@a: one** and *@b: two", []],
+  "no address in emphasis that continues": ["**@a: one** and *@b: two", []],
   "a coloured address, and no colours in the text": [
     "\x1b[1;32m@a:\x1b[0m do \x1b[31mthis\x1b[0m\n\x1b[2m\x1b[K- \x1b[36m@b:\x1b[0m that\x1b[0m",
     [

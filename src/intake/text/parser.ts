@@ -9,13 +9,13 @@
  * An address counts at the start of a line (at most three spaces before it), after "ASST:", and after a sentence. Its
  * message runs to the next address or block, to a turn marker ("USER:", "[2026-01-31 09:00:00]" …) after a blank line,
  * or to the end of the turn. A block counts anywhere in a line; everything up to its END is content, unless another
- * START stands at the start of a line: then the first block was never ended. Neither counts inside a code fence, a
+ * START is at the start of a line: then the first block was never closed. Neither counts inside a code fence, a
  * quoted line, inline code or a quotation on one line; an e-mail address is none because its "@" follows a letter.
  * Content is trimmed. Terminal escape sequences (colours) are removed before anything is looked at.
  * docs/text-protocol.md says the same with examples.
  *
  * The result does not depend on how the text was cut into chunks: a line is looked at only when it is complete, and a
- * marker only when all of it is there. What is held back is bounded by `maxContent`: addresses are looked for in the
+ * marker only when it is complete. What is held back is bounded by `maxContent`: addresses are looked for in the
  * first `maxContent` + 1024 characters of a line, and a longer message is dropped and reported, not kept.
  */
 import { brokenOffAt, mayHoldEscapes, withoutEscapes } from "../../model/escapes.ts";
@@ -221,7 +221,7 @@ class Scanner implements TextParser {
     return end + 1;
   }
 
-  /** Returns where the content of a block begins when the line opens one. `bare`: nothing in it can address anybody. */
+  /** Returns where the content of a block begins when the line opens one. `bare`: it cannot contain an address. */
   private takeLine(text: string, at: number, end: number, bare: boolean): number | undefined {
     const { turn } = this;
     const line = text.slice(at, Math.min(end, at + this.maxLine));
@@ -257,7 +257,7 @@ class Scanner implements TextParser {
     return ends;
   }
 
-  /** Goes on to the end of the block, or as far as no marker can be cut in two. */
+  /** Continues to the end of the block, or as far as no marker can be cut in two. */
   private scanBlock(text: string, start: number, block: Opened, seek: Seek): number {
     for (let from = start; ; from += prefix.length) {
       const at = seek(prefix, from);

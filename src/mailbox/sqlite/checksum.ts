@@ -1,6 +1,6 @@
 /**
  * SQLite notices a page that is out of order, and not a letter that has changed in it. So each message carries a
- * checksum of all that was stored of it. It finds accidents: whoever can write the database can write a checksum, too.
+ * checksum of all that was stored of it. It finds accidents, not attacks: a writer of the database can write a checksum too.
  */
 import type { Database } from "bun:sqlite";
 import type { MessageRow } from "./rows.ts";
@@ -21,7 +21,7 @@ export const isIntact = (row: MessageRow): boolean => row.checksum === checksumO
 /** A transaction each, so that the log stays short. */
 const batch = 1_000;
 
-/** For messages that were stored before there were checksums. Goes on where an earlier call was interrupted. */
+/** For messages that were stored before there were checksums. Continues where an earlier call was interrupted. */
 export function addMissingChecksums(database: Database): void {
   using some = database.prepare<MessageRow & { seq: number }, [number, number]>(
     "SELECT * FROM messages WHERE seq > ? AND checksum IS NULL ORDER BY seq LIMIT ?",

@@ -131,7 +131,7 @@ describe("the file of a mailbox", () => {
     refused(copy, /its last \d+ changes are lost/);
   });
 
-  test("needs no log once everything has been moved out of it", async () => {
+  test("needs no log once everything has been checkpointed", async () => {
     const copy = await killedAfter(30, true);
     rmSync(`${copy}-wal`);
     await using file = open(copy);
@@ -179,7 +179,7 @@ describe("the file of a mailbox", () => {
     expect(changes()).toBe(before + 2);
     sqliteDocuments(connection).put("agent", "a", { name: "ana" });
     expect(changes()).toBe(before + 3);
-    sqliteDocuments(connection).remove("agent", "nobody");
+    sqliteDocuments(connection).remove("agent", "unknown");
     await mailbox.expire(0);
     expect(changes()).toBe(before + 3);
     expect(connection.statement("SELECT changes FROM mailbox").get()).toEqual({ changes: before + 3 });

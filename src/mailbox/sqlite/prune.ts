@@ -18,7 +18,7 @@ const stays = `EXISTS (
     OR (d.state <> 'cancelled' AND d.updated_at >= $freshSince)
     OR (m.accepted_at >= $olderThan AND m.expects_reply = 1 AND d.state IN ('delivered', 'seen') AND d.answered_at IS NULL)))`;
 
-/** Of a message that was for nobody, only its age tells whether it is fresh. */
+/** For a message without recipients, only its age tells whether it is fresh. */
 const mayGo =
   "CASE WHEN $crowded THEN m.accepted_at < $freshSince OR EXISTS (SELECT 1 FROM deliveries WHERE message = " +
   "m.seq) ELSE m.accepted_at < $olderThan END";
@@ -29,7 +29,7 @@ interface Looked {
   readonly goes: number;
 }
 
-/** Looks at a few messages, so that nobody who sends meanwhile waits for long, whatever is found. */
+/** Looks at a few messages, so that concurrent sends do not wait for long. */
 export function prune(
   connection: Connection,
   { olderThan, freshSince, maxBytes, batch, after = 0 }: RetentionLimits,

@@ -47,7 +47,7 @@ describe("sqlite", () => {
   const hello = (body = "hello") => seal({ to: "bob", body }, user, { inReplyTo: null, hops: 1 });
   const bob = [{ id: agentId("b"), name: "bob" }];
 
-  test("the first to open a mailbox has it; another process is told so", () => {
+  test("the first to open a mailbox has it; another process gets an error", () => {
     const path = newPath();
     const held = connect(path, migrations);
     const script = `
@@ -81,7 +81,7 @@ describe("sqlite", () => {
     await mailbox[Symbol.asyncDispose]();
   });
 
-  test("nobody but its owner can read it, wherever it lies", () => {
+  test("only its owner can read it, wherever it lies", () => {
     const path = newPath();
     using connection = connect(path, migrations);
     expect(connection.database.filename).toBe(path);
@@ -103,7 +103,7 @@ describe("sqlite", () => {
 
   test("a file that is not a mailbox is left as it is", () => {
     const path = newPath();
-    writeFileSync(path, "this is not a database, and somebody may need it ".repeat(100));
+    writeFileSync(path, "this is not a database, and it may be needed ".repeat(100));
     const before = readFileSync(path, "utf8");
     expect(() => connect(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
     expect(readFileSync(path, "utf8")).toBe(before);

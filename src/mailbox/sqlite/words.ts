@@ -47,7 +47,7 @@ export function forgetProgressBeyondEnd({ statement }: Connection): void {
   statement("UPDATE message_words_progress SET up_to = min(up_to, (SELECT coalesce(max(seq), 0) FROM messages))").run();
 }
 
-/** The condition on `messages` that a search stands for. Text without any word is looked for as it is. */
+/** The condition on `messages` for a search. Text without any word is looked for as it is. */
 export function containing(
   connection: Connection,
   query: string,

@@ -241,7 +241,7 @@ describe("gateway", () => {
     });
   });
 
-  test("what the far side refuses is not repeated, and its sender is told", async () => {
+  test("what the far side refuses is not repeated, and its sender gets a bounce", async () => {
     const { url, got } = receiver([422]);
     const { agent, send, until, inbox } = await aTeam(
       `objects: { gateway: { options: { url: "${url}", secret: "${secret}", retryMs: 1 } } }`,
@@ -252,7 +252,7 @@ describe("gateway", () => {
     expect(await inbox(agent("coder"), 1)).toMatchObject([{ kind: "bounce" }]);
   });
 
-  test("a secret that can not be read is told in the agent's state, and holds the mail", async () => {
+  test("a secret that cannot be read is in the agent's state, and holds the mail", async () => {
     const team = await aTeam("objects: { gateway: { options: { url: 'http://127.0.0.1:9', secretFile: no-secret } } }");
     const { receipt } = await team.send({ to: "gateway", body: "x" });
     expect((await team.until(receipt.message, ({ reason }) => reason === "error")).detail).toContain("secret");

@@ -1,4 +1,4 @@
-/** `metrics`: keeps the last state that each agent reported, and counters that anybody may raise. */
+/** `metrics`: keeps the last state that each agent reported, and counters that any agent may raise. */
 import { z } from "zod";
 import { systemClock } from "../../model/ids.ts";
 import { Refusal, type ObjectHandler } from "../handler.ts";
@@ -28,7 +28,7 @@ const Request = z.discriminatedUnion("action", [
 ]);
 const usage = '{"action":"state_report","data":…} · {"action":"count","name":"builds","by":1} · {"action":"get"}';
 
-/** Whoever reports without end must not fill the memory of the switch. */
+/** Endless reports must not fill the daemon's memory. */
 const maxDataBytes = 64 * 1024;
 const maxEntries = 10_000;
 const saveAfterMs = 1_000;

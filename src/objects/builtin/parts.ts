@@ -1,11 +1,11 @@
 import type { Clock } from "../../model/ids.ts";
 import type { ObjectHandler } from "../handler.ts";
 
-/** What the built-in objects get besides the api that everybody gets. */
+/** What the built-in objects get in addition to the api of every object. */
 export interface BuiltinParts {
   /** What the object wants to know again after a restart. */
   readonly memory: Memory;
-  /** Is that message still on its way to somebody? */
+  /** Is that message still undelivered? */
   readonly undelivered: (messageId: string) => boolean;
   /** The project's directory. */
   readonly root: string;

@@ -1,6 +1,6 @@
 /**
  * `tick`: a clock to subscribe to by message. Ticks never pile up: while one is still on its way to a subscriber, the
- * next ones are left out, and the one that follows says how many it missed. A tick starts nobody.
+ * next ones are left out, and the one that follows says how many it missed. A tick starts no agent.
  */
 import { z } from "zod";
 import { systemClock } from "../../model/ids.ts";
@@ -43,7 +43,7 @@ interface Course {
   lastTick: string | null;
 }
 
-/** Refusals after which there is nobody to tick for. */
+/** Refusals after which there is no subscriber. */
 const gone = ["ADDRESS_UNKNOWN", "TARGET_NOT_FOUND", "ROUTE_DENIED"];
 
 export function tick({ memory, undelivered, clock = systemClock, random = Math.random }: BuiltinParts): ObjectHandler {

@@ -29,7 +29,7 @@ export class ModuleThreads {
   private readonly threads = new Map<string, Thread>();
   private lastChannel = 0;
 
-  /** `patienceMs`: how long a thread may take to let go of one object before all of it is ended. */
+  /** `patienceMs`: how long a thread may take to release one object before the whole thread is ended. */
   constructor(private readonly patienceMs = 1_000) {}
 
   opener(module: ModuleText): OpenChannel {

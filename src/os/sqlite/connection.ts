@@ -16,7 +16,7 @@ export type Migration = string | ((database: Database) => void);
 export interface Counter {
   /** The next number, for a row of the present transaction. */
   next(): number;
-  /** The transaction changed something; called inside of it. */
+  /** The transaction changed something; called inside the transaction. */
   changed(): void;
   /** All numbers since the last call are in the database for good, or were never given. */
   ended(how: "durable" | "undone"): void;
@@ -36,7 +36,7 @@ export interface Connection extends Disposable {
   commit<T>(work: () => T): T;
   /** From now on. */
   countBy(counter: Counter): void;
-  /** A number that is higher than any before, for a row of the present transaction; null: nobody counts. */
+  /** A number that is higher than any before, for a row of the present transaction; null: rows are not numbered. */
   nextNumber(): number | null;
 }
 
@@ -212,12 +212,12 @@ function createPrivately(path: string): void {
   }
 }
 
-/** SQLite begins its log anew when it has grown so long. */
+/** SQLite restarts its log at this size. */
 const logBytes = 4 * 1024 * 1024;
 
 /**
  * Makes the log as long as it gets. While it grows, the file system writes its new length with every commit, which
- * takes half as long again. Zeros behind its last entry are nothing to SQLite, and the lock keeps everybody else away.
+ * takes half as long again. Zeros behind its last entry are nothing to SQLite, and the lock excludes other processes.
  */
 function layOutLog(log: string): void {
   const { bavail, bsize } = statfsSync(dirname(log));

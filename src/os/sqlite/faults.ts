@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { systemFaults, TielineError } from "../../model/errors.ts";
 import type { Condition } from "./soundness.ts";
 
-/** Another process has the database. Whoever meets this is not the daemon and should talk to the one that is. */
+/** Another process has the database. The process that gets this is not the daemon and should talk to the daemon. */
 export class DatabaseTaken extends Error {
   override readonly name = "DatabaseTaken";
 }

@@ -60,7 +60,7 @@ export class OpenMark implements Disposable {
     this.#timer = null;
     if (this.#unwritten === null || this.#isClosed) return;
     try {
-      // The text has always the same length, so that this replaces all of it, in one sector of the disk.
+      // The text has always the same length, so that this replaces the whole file, in one sector of the disk.
       writeSync(this.#fd, textOf({ id: this.id, changes: this.#unwritten }), 0);
       this.#unwritten = null;
       this.#isFailing = false;

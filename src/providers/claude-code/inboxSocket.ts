@@ -50,7 +50,7 @@ function unwritten(socketPath: string, cause: Error): TielineError {
   const code = (cause as NodeJS.ErrnoException).code;
   const absent = code === "ENOENT" || code === "ECONNREFUSED";
   return new TielineError("DELIVERY_FAILED", `the inbox socket ${socketPath} took no message: ${cause.message}`, {
-    remedy: absent ? "the session has ended; start it again" : "try again; the session may be ending",
+    remedy: absent ? "the session has exited; start it again" : "try again; the session may be ending",
     operands: { socketPath, absent },
     cause,
   });

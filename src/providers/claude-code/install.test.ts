@@ -111,7 +111,7 @@ test("a file keeps its mode, its indentation and its link, and is back to the le
   expect(readdirSync(here.path).sort()).toEqual(["dotfiles.json", "memory.json", "settings.json"]);
 });
 
-test("a file that was not there is gone again, unless somebody has written into it", () => {
+test("a file that did not exist is removed again, unless it was changed", () => {
   using here = folder();
   installHooks(settingsWithHooks, here.file, setup, here.memory);
   installHooks(settingsWithHooks, here.file, elsewhere, here.memory);

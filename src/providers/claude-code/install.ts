@@ -36,7 +36,7 @@ function withHooks(settings: Settings, setup: HookSetup): Settings {
   return { ...settings, hooks, crossSessionInbound: settings["crossSessionInbound"] ?? "accept" };
 }
 
-/** The settings as they would be without us. `accept` goes only where we know that nobody had decided anything. */
+/** The settings as they would be without us. `accept` is removed only if the user had not set it. */
 function withoutHooks(settings: Settings, found: Settings | null): Settings {
   const left = settingsWithout(settings, isOurs);
   if (found === null || "crossSessionInbound" in found || left["crossSessionInbound"] !== "accept") return left;

@@ -37,7 +37,7 @@ export const launching: Launching = {
     );
     return {
       command: withArguments(profile.command ?? ["claude"], [...own, ...profile.args]),
-      // A suggestion stands in the composer like a draft.
+      // A suggestion in the composer looks like a draft.
       openToPeers: settings !== null,
       env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" },
     };

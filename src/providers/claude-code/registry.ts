@@ -75,7 +75,7 @@ function livesNow(pid: number, procStart: string | undefined): boolean {
   return startedAt !== undefined && (procStart === undefined || startedAt === procStart);
 }
 
-/** Who started a process; null where that can not be told. */
+/** The parent of a process; null where that is unknown. */
 export function parentNow(pid: number): number | null {
   const stat = textNow(`/proc/${pid}/stat`);
   return stat === null ? null : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);

@@ -12,7 +12,7 @@ import { anAgent } from "../../testing/agents.ts";
 import { ClaudeReplies } from "./replies.ts";
 
 test(
-  "a session's answer goes to whoever wrote last by its socket, without Claude Code's wrapping, and strangers " +
+  "a session's answer goes to the last sender on its socket, without Claude Code's wrapping, and strangers " +
     "are not heard",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "tl-cc-socks-"));

@@ -53,7 +53,7 @@ export class ClaudeReplies implements AsyncDisposable {
     }
   }
 
-  /** Beside a session's own; null: it can not answer us. */
+  /** Beside a session's own; null: it cannot answer us. */
   async beside(socket: string): Promise<string | null> {
     try {
       return await this.in(dirname(socket));
@@ -101,7 +101,7 @@ export class ClaudeReplies implements AsyncDisposable {
     else if (frame.action === "peer_message_status" && unwelcome.has(frame.status ?? "")) await this.warn(frame);
   }
 
-  /** It answers whoever wrote last by its socket; others have given it no such address. */
+  /** It answers the last sender on its socket; others have given it no such address. */
   private async reply({ from = "", message, msg_id: key }: Frame): Promise<void> {
     const agent = this.parts.agentAt(from.replace(/^uds:/, ""));
     const last =

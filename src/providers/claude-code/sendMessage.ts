@@ -1,6 +1,6 @@
 /**
  * A Claude Code agent writes with its own SendMessage tool, and need not know that Tieline is there: the message is
- * taken here, once, and the tool's result says so. A name that nobody has is our error with near names, not an inbox
+ * taken here, once, and the tool's result says so. An unknown name is our error with near names, not an inbox
  * that no one reads.
  */
 import type { Agent } from "../../model/agent.ts";
@@ -14,7 +14,7 @@ import type { ProviderHookHandlers } from "../port.ts";
 
 export interface SendMessageParts {
   readonly router: Pick<Router, "send">;
-  /** Whether Claude Code itself knows somebody of this name: another session, a teammate. */
+  /** Whether Claude Code itself knows this name: another session, a teammate. */
   readonly knownNatively: (name: string, agent: Agent) => boolean;
 }
 

@@ -46,7 +46,7 @@ testUnless(lackOfLinux)(
   },
 );
 
-test("what a hook told holds for a moment, and says for how long, because nobody announces its end", () => {
+test("what a hook reports holds for a moment, and says for how long, because no event announces its end", () => {
   const configDir = mkdtempSync(join(tmpdir(), "tl-claude-"));
   mkdirSync(join(configDir, "sessions"));
   writeFileSync(

@@ -22,7 +22,7 @@ export interface ClaudeSessionsOptions {
 export const isClaude = ({ provider }: Pick<Agent, "provider">): boolean =>
   provider === "claude-code" || provider === "claude-headless";
 
-/** A hook is told at once what the registry says up to two tenths of a second later. */
+/** A hook reports at once what the registry says up to two tenths of a second later. */
 const hookOutranksMs = 2_000;
 
 export class ClaudeSessions {
@@ -61,7 +61,7 @@ export class ClaudeSessions {
     return nearestFirst.map(({ pid }) => sessionNow(configDir, pid)).find((session) => session !== null) ?? null;
   }
 
-  /** Where nobody tells which process started which, the conversation has to do that we have chosen ourselves. */
+  /** Where the parent of a process is unknown, the conversation that we chose identifies it. */
   private called(sessionId: string | null, configDir: string): RegisteredSession | null {
     return (
       registeredIn(configDir)
@@ -122,7 +122,7 @@ export class ClaudeSessions {
     if (leadsInto(path, this.transcriptFolder(agent))) this.transcripts.set(sessionId, path);
   }
 
-  /** Whether Claude Code itself knows somebody of this name: a session that runs, or a member of a team. */
+  /** Whether Claude Code itself knows this name: a session that runs, or a member of a team. */
   knows(name: string, agent: Agent): boolean {
     const pid = pidOf(agent);
     const configDir = pid === null ? this.options.configDir : this.configDirOf(pid);
@@ -190,7 +190,7 @@ export function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentSt
   return waitingFor === "input needed" ? "question" : "dialog";
 }
 
-/** What is broken says nothing: settings allow nothing then, and lists have nobody in them. */
+/** What is broken says nothing: settings allow nothing then, and lists are empty. */
 function settingsIn(file: string): Record<string, unknown> | null {
   try {
     const text = untrustedText(file, settingsRules());

@@ -13,7 +13,7 @@ test.each([
   ["a note about a hook", { type: "attachment", attachment: { type: "hook_success", stdout: text } }, []],
   ["a subagent's part", { type: "user", isSidechain: true, message: { content: text } }, []],
   ["a summary of hooks", { type: "system", subtype: "stop_hook_summary", hookErrors: [text] }, []],
-  ["the model's own words", { type: "assistant", message: { content: [{ type: "text", text }] } }, []],
+  ["the model's answer", { type: "assistant", message: { content: [{ type: "text", text }] } }, []],
   [
     "a list that only names it",
     { type: "user", message: { content: [{ type: "tool_result", content: `✓ ${tag}` }] } },

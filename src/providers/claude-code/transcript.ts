@@ -1,5 +1,5 @@
 /**
- * Claude Code's transcript of a session: a user's line stands there before the model is asked, the answer's lines
+ * Claude Code's transcript of a session: a user's line is written before the model is asked, the answer's lines
  * behind it.
  */
 import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../transcripts/port.ts";
@@ -41,7 +41,7 @@ interface Reading {
 const mostPrompts = 1_000;
 
 /**
- * A prompt that follows the same line as an earlier one stands in that one's place. That a line is not the last one
+ * A prompt that follows the same line as an earlier one replaces that one. That a line is not the last one
  * proves nothing: results and attachments of calls that ran side by side are written as branches.
  */
 function replacedPrompts(): Reading["replaced"] {
@@ -95,7 +95,7 @@ function signOf(line: Line, { nameAnswer, replaced }: Reading): Sign | null {
 const has = (block: string, { message }: Line): boolean =>
   Array.isArray(message?.content) && (message.content as readonly Block[]).some(({ type }) => type === block);
 
-/** The first sentence: what follows is advice to whoever sits in front of the program. */
+/** The first sentence: what follows is advice to the user. */
 function errorIn(content: NonNullable<Line["message"]>["content"]): string {
   const words = typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join(" ");
   return (

@@ -10,7 +10,7 @@ export interface AppServer extends AsyncDisposable {
   request<Result = Record<string, unknown>>(method: string, params: unknown, signal?: AbortSignal): Promise<Result>;
   /** Hears every notification from now on; the answer stops it. */
   listen(listener: (notification: AppServerNotification) => void): () => void;
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended. */
   closed: Promise<void>;
   close(): Promise<void>;
 }

@@ -21,14 +21,14 @@ const unlimited: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse"
 export const codexDialect: HookDialect = {
   ...commonDialect,
   besideTheUser: true,
-  // Codex cuts a context at some 2,500 tokens unless its hook asks for all of it, and a refusal at 12,000; it counts
+  // Codex cuts a context at some 2,500 tokens unless its hook asks for the whole, and a refusal at 12,000; it counts
   // four bytes as one.
   contextLimit: (event, takesAll) => (takesAll && unlimited.has(event) ? 900_000 : 9_900),
   refusalLimit: 47_000,
-  // It calls nobody after a command that runs on in the background.
+  // It calls no hook after a command that continues in the background.
   speaksBeforeTools: true,
   takesMailAtIdle: (agent) => codexServerOf(agent) !== null,
-  // The turn goes on with the reason of a block. Claude Code goes on with a context as well, and shows such a reason
+  // The turn continues with the reason of a block. Claude Code continues with a context as well, and shows such a reason
   // twice.
   context: (event, text) =>
     event === "Stop"

@@ -1,6 +1,6 @@
 /**
  * Our hooks in a hooks file of Codex. Codex runs none of them before the user has trusted it, and trusts a hook by its
- * place in the file: what stands there is not moved, and trust is never written.
+ * place in the file: existing hooks are not moved, and trust is never written.
  */
 import { join } from "node:path";
 import { codexFolder } from "./folder.ts";

@@ -34,7 +34,7 @@ export const launching: Launching = {
     const plain = withArguments(program, [...ownFlags(options), ...hookFlags, ...profile.args]);
     if (ownSocket === null || !isCodex(profile)) return { command: plain, env: {} };
     const server = [...program, "app-server", "--listen", `unix://${ownSocket}`, ...serverFlags(options), ...hookFlags];
-    // Whoever goes on with a thread at a server may not change how it was set up.
+    // A client that continues a thread at a server may not change its settings.
     const own = resume && sessionId !== null ? ["resume", sessionId] : ownFlags(options);
     const pane = [...program, ...own, "--remote", `unix://${ownSocket}`, ...profile.args];
     return {
@@ -97,7 +97,7 @@ export const keeperPath = (socket: string): string => `${socket}.keeper`;
  * runs or not: the program holds a FIFO open from which the server's keeper reads. The server may be behind a launcher,
  * and asked to end it would first finish its turn, so the keeper stops it with all that it runs, each before its
  * children are looked for, and kills them. The next start waits for the keeper, because a thread has one writer at a
- * time. Without a server the program runs alone, and leaves word of it.
+ * time. Without a server the program runs alone, and leaves a mark.
  */
 function besideItsServer(
   socket: string,

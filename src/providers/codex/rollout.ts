@@ -27,7 +27,7 @@ const isToolCall = (type = ""): boolean => type.endsWith("_call");
 
 /**
  * The message's first line in something that the model is given, or our id on what the user said. Items of an answer
- * carry no name of it, so answers are counted: one ends when its use of tokens is written down, or a tool's result, or
+ * do not name it, so answers are counted: one ends when its use of tokens is written down, or a tool's result, or
  * the turn.
  */
 export function rolloutLines(): LineReader {
@@ -89,7 +89,7 @@ function endsAnswer({ type, payload }: Line): boolean {
   );
 }
 
-/** Where the request went says nothing to whoever reads a receipt. */
+/** The address of the request does not help the reader of a receipt. */
 const errorIn = (message = "an API error"): string =>
   message
     .replace(/, url: \S+/, "")
@@ -142,7 +142,7 @@ const recentBytes = 8 << 20;
 const missingFolderMs = 20;
 const sweepMs = 500;
 
-/** Resolves when the message stands behind `offset`: true, or when the signal aborts: false. */
+/** Resolves when the message is behind `offset`: true, or when the signal aborts: false. */
 export async function untilRecorded(
   rollout: Rollout,
   offset: number,

@@ -1,5 +1,5 @@
 /**
- * Which thread a Codex is in that somebody else started. A Codex on its own holds the lock of its thread; one at a
+ * Which thread an adopted Codex is in. A Codex on its own holds the lock of its thread; one at a
  * server shows nothing, and is known only where no other thread could be meant.
  */
 import { existsSync } from "node:fs";
@@ -35,7 +35,7 @@ function remoteSocket(argv: readonly string[]): string | null {
   return argv.includes("--remote") && address?.startsWith("unix:///") ? address.slice("unix://".length) : null;
 }
 
-/** The server that all of a user's Codexes share, unless they are told otherwise. */
+/** The server that all of a user's Codexes share, unless configured otherwise. */
 function sharedSocket(pid: number): string | null {
   const socket = join(homeOfCodex(pid) ?? "/", "app-server-control", "app-server-control.sock");
   return existsSync(socket) ? socket : null;

@@ -49,7 +49,7 @@ function complaining(answer: TielineError) {
 
 test.each([
   ["refuses: reported, once", fault("Codex refused thread/read", true), ["Codex refused thread/read"]],
-  ["is gone: whoever asks next is told", fault("the Codex app server is not there", false), []],
+  ["is gone: the next call gets the error", fault("the Codex app server is not there", false), []],
 ])("a server that %s", async (_what, answer, expected) => {
   const reported: string[] = [];
   const { app, changed } = complaining(answer);

@@ -1,5 +1,5 @@
 /**
- * What Codex's app servers say about the threads that are our agents. One connection per server, open while somebody
+ * What Codex's app servers say about the threads that are our agents. One connection per server, open while a caller
  * watches one of its agents. We never subscribe to a thread: a subscriber is asked for approvals, and those are the
  * user's to give.
  */
@@ -31,7 +31,7 @@ export type ThreadStatus =
   | { readonly type: "active"; readonly activeFlags: readonly string[] };
 
 export interface CodexThreadsOptions {
-  /** Where Codex keeps its things when nobody says otherwise. */
+  /** Codex's default folder. */
   readonly codexHome: string;
   readonly report: (context: string, fault: unknown) => void;
   readonly connect?: (socketPath: string) => Promise<AppServer>;
@@ -39,7 +39,7 @@ export interface CodexThreadsOptions {
   readonly clock?: Clock;
 }
 
-/** Behind the path of a server's socket: a file that is there when the program went on without it. */
+/** Behind the path of a server's socket: a file that exists when the program continued without it. */
 export const alonePath = ".alone";
 
 /** A server that has no thread after this time is none. */
@@ -176,7 +176,7 @@ export class CodexThreads implements AsyncDisposable {
     return homeOfCodex(pidOf(agent)) ?? this.options.codexHome;
   }
 
-  /** A program that was started anew in its pane is in another thread than the one that we know it by. */
+  /** A program that was restarted in its pane is in another thread than the one that we know it by. */
   private threadIdOf(agent: Agent): string | null {
     return threadHeldBy(pidOf(agent), agent.sessionId)?.threadId ?? agent.sessionId;
   }

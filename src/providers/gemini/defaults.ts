@@ -1,5 +1,5 @@
 /**
- * Settings that Gemini CLI lays under the user's own, in a file that a variable names. It reads only a file that nobody
+ * Settings that Gemini CLI lays under the user's own, in a file that a variable names. It reads only a file that no one
  * but root could have written, and says so on its screen when it leaves one out; so it is named only where it is read.
  */
 import { existsSync, statSync } from "node:fs";

@@ -31,7 +31,7 @@ export const launching: Launching = {
     };
   },
 
-  /** A session is written down with its first words, and can not be gone on with before. */
+  /** A session is stored with its first prompt, and cannot be resumed before. */
   async hasConversation(sessionId, env) {
     const path = await findTranscript(geminiFolder(env), sessionId);
     return path !== null && hasAnswer(geminiFolder(env), path);

@@ -23,9 +23,9 @@ function below(rows: readonly string[], { lines, cursor, ...known }: Screen): Sc
   };
 }
 
-describe("a Gemini CLI that goes on with a conversation", () => {
+describe("a Gemini CLI that resumes a conversation", () => {
   test.each(fresh.map(({ file, screen }) => [file, screen] as const))(
-    "is not ready while nothing of it shows: %s",
+    "is not ready while the conversation does not show: %s",
     (_file, screen) => {
       expect(classify(manifest, screen)).toMatchObject({ state: "idle" });
       expect(classify(manifest, { ...screen, resuming: true })).toMatchObject({ state: "unknown", rule: "resuming" });
@@ -41,7 +41,7 @@ describe("a Gemini CLI that goes on with a conversation", () => {
   );
 
   test.each(["  the end of a long answer", "✦ an answer", " > a prompt", "╰──────╯"])(
-    "is ready once any of it shows: %p",
+    "is ready once some of the conversation shows: %p",
     (row) => {
       for (const { screen } of fresh)
         expect(classify(manifest, { ...below([row, "", ...warning], screen), resuming: true })).toMatchObject({

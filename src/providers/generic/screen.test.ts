@@ -39,7 +39,7 @@ describe("programs without rules of their own", () => {
     "programs that have rules are not free to type into without them where they are not with them, cursor " +
       "hidden or not",
     () => {
-      // That a program ended is told by its process.
+      // The process shows that a program exited.
       const others = labelledScreens().filter(({ state, draft }) => state !== "done" && (state !== "idle" || draft));
       expect(others.length).toBeGreaterThan(100);
       // Menus that a program shows only with its cursor hidden.

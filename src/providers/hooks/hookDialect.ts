@@ -7,7 +7,7 @@ export interface HookDialect {
   /** The program's own name of an event. */
   ownName(event: string): string;
   /**
-   * A hook's text stands above the user's own words or among them, so that its header has to say that no user wrote it.
+   * A hook's text is above the user's prompt or inside it, so its header has to say that no user wrote it.
    */
   readonly besideTheUser: boolean;
   /** A call that is about to be made may be the next chance to say something. */

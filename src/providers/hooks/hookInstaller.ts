@@ -29,7 +29,7 @@ export type Scope = "user" | "project";
 export interface Installation {
   readonly file: string;
   readonly changed: boolean;
-  /** What the user should know or do besides. */
+  /** Notes for the user. */
   readonly notes: readonly string[];
 }
 

@@ -10,7 +10,7 @@ const answer = (id: string, ...types: string[]): Entry => ({
 });
 const ours = user("msg_2", partId(message, 7));
 
-test("how far a message has come, told by what stands behind it", () => {
+test("the state of a message follows from what comes after it", () => {
   const before = [user("msg_0", "prt_x"), answer("msg_1", "step-start")];
   expect(standingOf(message, before)).toEqual({ kind: "absent" });
   expect(standingOf(message, [...before, ours])).toEqual({ kind: "waiting", entry: "msg_2" });

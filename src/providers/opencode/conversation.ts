@@ -19,7 +19,7 @@ export type Standing =
   | { readonly kind: "waiting"; readonly entry: string }
   /** A request holds it; the model has not begun to answer, or its API failed. */
   | { readonly kind: "asked"; readonly failure?: string }
-  /** The model answers what it stands in. */
+  /** The model answers the request that contains it. */
   | { readonly kind: "read" };
 
 /** A part's id names the message. Each attempt has its own, because opencode moves a part whose id it knows. */

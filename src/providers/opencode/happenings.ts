@@ -32,7 +32,7 @@ export class Happenings {
   ) {}
 
   said(session: string | null): ReportedState {
-    // A dialog of a subagent stands on the same screen.
+    // A dialog of a subagent is on the same screen.
     if (this.permissions.size > 0) return { state: "permission", reason: null };
     if (this.questions.size > 0) return { state: "question", reason: null };
     const status = this.statuses.get(this.current ?? session ?? "");
@@ -98,7 +98,7 @@ export class Happenings {
       case "message.updated":
         return this.noteSpeaker(session, properties["info"] as { readonly role: string }, signal);
       case "message.part.updated":
-        // The model begins to answer, so that it has read what stands above.
+        // The model begins to answer, so it has read what is above.
         return (properties["part"] as { readonly type: string }).type === "step-start";
       default:
         return false;

@@ -1,4 +1,4 @@
-/** The server of an opencode that somebody else started: one that listens can be written to there. */
+/** The server of an adopted opencode: one that listens can be written to there. */
 import { environOf, openFilesOf, textOf } from "../processFiles.ts";
 import type { ProgramProcess, RunningProgram } from "../port.ts";
 import { opencodeServer } from "./server.ts";

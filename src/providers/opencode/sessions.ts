@@ -1,6 +1,6 @@
 /**
  * What the servers inside of opencodes say about the conversations that are our agents. One stream of events per
- * server, open while somebody watches its agent.
+ * server, open while its agent is watched.
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
@@ -18,7 +18,7 @@ export const opencodeServerEndpoint = (locator: OpencodeLocator): Endpoint => ({
 });
 
 export interface OpencodeLocator extends OpencodeAddress {
-  /** Somebody else started it, and may be in any conversation: none is begun there on our own. */
+  /** It is adopted, and the user may be in any conversation: none is started there by us. */
   readonly adopted?: boolean;
 }
 
@@ -86,7 +86,7 @@ export class OpencodeSessions implements AsyncDisposable {
     return this.connectionOf(agent).server.request<Result>(method, path, options);
   }
 
-  /** Asks anew what it does. One that does not answer loses its stream soon, and all that was said with it. */
+  /** Asks for its state again. One that does not answer loses its stream soon, and its reports with it. */
   async relearn(agent: Agent): Promise<void> {
     const connection = this.connectionOf(agent);
     await connection.happenings
@@ -145,7 +145,7 @@ class Connection {
   readonly password: string | null;
   /** Whether events come in, so that what they said still holds. */
   open = false;
-  /** Says what goes wrong besides that the server is not there. */
+  /** Reports faults, except that the server is not there. */
   readonly complain: (fault: unknown) => void;
   private readonly kept: KeptOpen<() => void>;
   private stream: {
@@ -186,7 +186,7 @@ class Connection {
   private begin() {
     const stop = new AbortController();
     const opened = Promise.withResolvers<void>();
-    // Nobody may be waiting for it; what went wrong is said below.
+    // There may be no waiter; the fault is reported below.
     opened.promise.catch(() => undefined);
     const ended = this.read(stop.signal, opened.resolve).then(
       () =>

@@ -34,7 +34,7 @@ export type PiCall =
 
 export interface PiFinding {
   readonly standing: PiStanding;
-  /** Tools that were not run because of it. */
+  /** Tools that were blocked by it. */
   readonly stopped: readonly string[];
   /** Why the model did not answer, once pi has given up. */
   readonly failure?: string;
@@ -104,7 +104,7 @@ export function listenAt(path: string, pi: Pi): void {
     server.listen(path);
   });
   pi.on("session_shutdown", () => {
-    // Whoever still asks a conversation that was left ends pi by it.
+    // A call on a conversation that was left would end pi.
     context = null;
     server?.close();
     for (const client of clients) client.destroy();
@@ -150,7 +150,7 @@ export function listenAt(path: string, pi: Pi): void {
     clients.add(client);
     let rest = "";
     client.setEncoding("utf8");
-    // Whoever went away closes as well.
+    // A client that left closes as well.
     client.on("error", () => undefined);
     client.on("close", () => clients.delete(client));
     client.on("data", (text: string) => {
@@ -196,7 +196,7 @@ export function listenAt(path: string, pi: Pi): void {
     send();
   }
 
-  /** What an earlier pi was given stands in the conversation that was resumed. */
+  /** The messages of an earlier pi are in the resumed conversation. */
   function find(id: string): PiStanding {
     const known = standings.get(id);
     if (known !== undefined) return known;

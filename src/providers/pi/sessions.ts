@@ -1,5 +1,5 @@
 /**
- * What the extensions inside of our pis say, and what they are told. One connection per pi, while somebody watches it.
+ * Talks to the extensions inside our pis. One connection per pi, while it is watched.
  */
 import type { Socket } from "bun";
 import type { Agent, Endpoint } from "../../model/agent.ts";
@@ -157,7 +157,7 @@ class Connection {
     const decoder = new TextDecoder();
     let rest = "";
     const first = Promise.withResolvers<State>();
-    // Nobody may be waiting for it; who asks later is told by the connection.
+    // There may be no waiter; a later call gets the error from the connection.
     first.promise.catch(() => undefined);
     this.first = first;
     return Bun.connect({

@@ -5,7 +5,7 @@ import { rowsAbove, ruleHolds, type View } from "./rules.ts";
 
 export interface ScreenReading {
   state: ScreenState;
-  /** Text of a user, or a mode that changes what Enter does, stands in the composer. */
+  /** Text of a user, or a mode that changes what Enter does, is in the composer. */
   draft: boolean;
   /** The name of the rule that fired; `none` when no rule did. */
   rule: string;

@@ -50,7 +50,7 @@ describe("drafts in captures", () => {
   });
 });
 
-describe("what stands in a composer", () => {
+describe("the text in a composer", () => {
   const manifest = providers.screen("claude-code");
 
   test("a wrapped text is joined", () => {
@@ -72,7 +72,7 @@ describe("what stands in a composer", () => {
     expect(composerHolds(manifest, claude("❯\u00a0日本語のテキ", "  スト 👩‍👩‍👧 nai\u0308ve"), text)).toBe("exactly");
   });
 
-  test("a suggestion behind a text is no part of it", () => {
+  test("a suggestion behind a text does not belong to the text", () => {
     expect(composerHolds(manifest, claude("❯\u00a0fix\x1b[2m the tests\x1b[0m"), "fix")).toBe("exactly");
     expect(composerHolds(manifest, claude("❯\u00a0\x1b[7mf\x1b[0;2mix the tests\x1b[0m"), "fix the tests")).toBe(
       "empty",

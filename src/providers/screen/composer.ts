@@ -13,7 +13,7 @@ export interface Composer {
   readonly prompt: Style;
   /** The colour of the border above it; the default where it has none. */
   readonly frame: string;
-  /** The text that stands in it, row by row, without prompt, frame and ghost text. */
+  /** Its text, row by row, without prompt, frame and ghost text. */
   readonly lines: readonly string[];
   readonly width: number;
   readonly draft: boolean;
@@ -80,7 +80,7 @@ function aboveBox(spec: OneComposerSpec, above: readonly Row[]): number {
 /** Between the border above a composer and its prompt its mode may stand. */
 const headRows = 4;
 
-/** A composer without a frame around it: from its prompt to the last blank row, under which only the footer stands. */
+/** A composer without a frame around it: from its prompt to the last blank row, above the footer. */
 function openBounds(spec: OneComposerSpec, rows: readonly Row[]): Bounds | undefined {
   const right = Number.POSITIVE_INFINITY;
   if (spec.footer === 0) {

@@ -1,5 +1,5 @@
 /**
- * A screen manifest is data: where a program's composer stands, and an ordered list of rules, of which the first that
+ * A screen manifest is data: where a program's composer is, and an ordered list of rules, of which the first that
  * holds names the state. `docs/screens.md` explains it with an example. A rule holds when each condition in `all` holds
  * and none in `none` does; a condition holds when each of its fields does:
  *
@@ -11,7 +11,7 @@
  *   alternate        whether the program has the whole screen to itself
  *   styled           whether the capture carries styles at all
  *   coloured         whether any of its text has a colour; rules that look for colours tell nothing of one that has none
- *   resuming         whether the program was started a moment ago to go on with a conversation
+ *   resuming         whether the program was started a moment ago to resume a conversation
  *   line             a pattern on one row of the region `in`, limited to the `rows` non-blank rows nearest the composer
  *                    (or the bottom); `style` is asked of the group named `at`, or else of the first visible character;
  *                    `whole` is asked of every visible character of the row
@@ -79,7 +79,7 @@ const rule = z.strictObject({
   state: z.enum(screenStates),
   /** What the rule saw, for `tieline explain`. */
   why: z.string().min(1),
-  /** Set where the composer's text does not show that a draft stands there. */
+  /** Set where the composer's text does not show a draft. */
   draft: z.boolean().optional(),
   all: z.array(condition).default([]),
   none: z.array(condition).default([]),

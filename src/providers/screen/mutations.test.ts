@@ -124,7 +124,7 @@ describe("transcripts", () => {
 
   test("words of dialogs and spinners above the composer change nothing", () => {
     for (const labelled of screens) {
-      // A spinner or a notice belongs to the composer's surroundings, so the quote stands above those.
+      // A spinner or a notice belongs to the composer's surroundings, so the quote is above those.
       const notice = classify(manifests.get(labelled.provider)!, labelled.screen).rule === "removed-characters";
       if (labelled.state === "working" || notice) expectSame(labelled, withTranscript(labelled, quoted, surroundings));
       else if (labelled.state === "idle") expectSame(labelled, withTranscript(labelled, quoted, 0));
@@ -187,7 +187,7 @@ describe("other versions", () => {
     expect(classify(claude, { lines, title: "⠐ api" }).state).toBe("working");
   });
 
-  test("a prompt that is free between two tool calls, or while work goes on in the background, is not idle", () => {
+  test("a prompt that is free between two tool calls, or while work continues in the background, is not idle", () => {
     const box = (above: string) => [
       above,
       "",

@@ -11,7 +11,7 @@ export interface Screen {
   command?: string;
   alternate?: boolean;
   copyMode?: boolean;
-  /** The program was started a moment ago, to go on with a conversation. */
+  /** The program was started a moment ago, to resume a conversation. */
   resuming?: boolean;
   width?: number;
   height?: number;

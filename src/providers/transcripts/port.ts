@@ -34,7 +34,7 @@ export interface RefusedCall {
   /** The call that asks now, and the first that was refused. */
   readonly call: string;
   readonly firstCall: string;
-  /** What the model was told. */
+  /** The text that the model got. */
   readonly words: string;
 }
 

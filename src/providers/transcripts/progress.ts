@@ -25,7 +25,7 @@ export class Progress {
   private held: Held | null = null;
   private called = false;
 
-  /** `fetched`: the agent got the text by a tool call of its own, so that it stands in a tool's result. */
+  /** `fetched`: the agent got the text by a tool call of its own, so it is in a tool's result. */
   constructor(
     readonly message: Pick<Message, "id" | "tag">,
     readonly fetched = false,

@@ -24,12 +24,12 @@ export class Tail {
     private readonly lookBack = lookBackBytes,
   ) {}
 
-  /** What was read lately, oldest first. */
+  /** What was read recently, oldest first. */
   get recent(): readonly Entry[] {
     return this.kept;
   }
 
-  /** What was written since the last look, piece by piece: other work goes on in between. */
+  /** What was written since the last look, piece by piece: other work continues in between. */
   async *read(): AsyncIterable<Entry> {
     for (;;) {
       const found = wholeLines(this.path, { below: this.below }, ({ size, inode }) => {

@@ -3,7 +3,7 @@ import type { Agent } from "../../model/agent.ts";
 import { openUntrusted } from "../../os/untrustedFile.ts";
 import type { Transcript, TranscriptSource } from "./port.ts";
 
-/** A refused call, and what its model was told. */
+/** A refused call, and the text that its model got. */
 interface Refused {
   readonly firstCall: string;
   readonly words: string;

@@ -65,7 +65,7 @@ function membersOfTeam(team: string, asker: Asker, lookups: Lookups, spawn: bool
   return { agents: roster.inTeam(team).filter(isOrdinary), startable, why: `the members of team ${team}` };
 }
 
-/** The user can name a team that is none; nobody else is in one. */
+/** Only the user can name a team that does not exist. */
 function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups, team: TeamMembers): Explanation {
   const teams = teamsIn(lookups);
   if (teams.has(asker.team)) return found(address, "all", asker, membersOfAll(asker, lookups, team));
@@ -75,7 +75,7 @@ function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups, team: Te
 const teamsIn = ({ roster, foundedTeams }: Lookups): ReadonlySet<string> =>
   new Set([...roster.teams(), ...(foundedTeams?.() ?? [])]);
 
-/** `@team` is the sender's own team. A word that is both a team and an alias is nobody's guess to make. */
+/** `@team` is the sender's own team. A word that is both a team and an alias is ambiguous. */
 function resolveGroup(
   address: Broadcast & { kind: "group" },
   asker: Asker,
@@ -120,7 +120,7 @@ function membersOfAll(asker: Asker, lookups: Lookups, team: TeamMembers): Member
   return { agents, startable, missing, why: `the out-edges of ${asker.name}` };
 }
 
-/** The other direction of `labelsOf`: everybody whom a label of this topology covers. */
+/** The other direction of `labelsOf`: all agents that a label of this topology covers. */
 function coveredBy(label: string, topology: Topology, { roster }: Lookups): Agent[] {
   const [team, name] = splitLabel(label, topology.team);
   const holder = roster.named(team, name);

@@ -17,7 +17,7 @@ export function ambiguous(address: SingleAddress, asker: Asker, hits: readonly A
   );
 }
 
-/** Nothing was found: either somebody meant it and nothing is there, or it is a slip. */
+/** Nothing was found: either the name is known and nothing is there, or it is a slip. */
 export function notFound(address: SingleAddress, asker: Asker, lookups: Lookups): TielineError {
   if (address.kind === "pane") return unknownPane(address);
   const team = address.team ?? asker.team;

@@ -192,7 +192,7 @@ describe("refusals", () => {
     expect(refusal("coder", world).message).toBe('no agent "coder" in team web; did you mean "feat:coder" or "code"?');
   });
 
-  test("what somebody meant but is not there", () => {
+  test("a known name with nothing behind it", () => {
     expect(refusal("metrics", {}).code).toBe("TARGET_NOT_FOUND");
     expect(refusal("coder", { edges: ["me -> coder"] }).code).toBe("TARGET_NOT_FOUND");
     expect(refusal("api:lead", { edges: ["me -> api:lead"] }).code).toBe("TARGET_NOT_FOUND");
@@ -248,14 +248,14 @@ describe("broadcast", () => {
     const found = resolve(
       "@crew",
       me,
-      lookups({ agents, aliases: { crew: ["a", "me", "api:far", "nobody", "@all", "a"] } }),
+      lookups({ agents, aliases: { crew: ["a", "me", "api:far", "unknown", "@all", "a"] } }),
     );
     expect(found.agents.map(({ name }) => name)).toEqual(["a", "far"]);
-    expect(found.missing.map(({ name }) => name)).toEqual(["nobody", "@all"]);
+    expect(found.missing.map(({ name }) => name)).toEqual(["unknown", "@all"]);
     expect(resolved("*", { agents }).names).toEqual(["a", "ledger", "far"]);
   });
 
-  test("the user's team may have nobody in it, but must be one", () => {
+  test("the user's team may be empty, but must exist", () => {
     const user = (team: string): Agent => ({ ...userAgent, team });
     const known: Lookups = { ...lookups({ agents }), foundedTeams: () => ["default"] };
     for (const all of ["@all", "@team", "@default"]) expect(resolve(all, user("default"), known).agents).toEqual([]);

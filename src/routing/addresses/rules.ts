@@ -15,7 +15,7 @@ export interface Lookups {
   /** The addresses behind `@name`; null: the team has no such alias. */
   alias(team: string, name: string): readonly string[] | null;
   aliasNames(team: string): Iterable<string>;
-  /** Teams that are there although nobody may be in them: of a project, made by hand, or `default`. */
+  /** Teams that exist even without agents: of a project, made by hand, or `default`. */
   foundedTeams?(): Iterable<string>;
   /** Members of Claude Code teams that we did not start, and whether they belong to the sender's own team. */
   nativeMembers?(
@@ -30,7 +30,7 @@ export interface Lookups {
 /** Who asks: names are looked up in the sender's team, and labels never mean the sender itself. */
 export type Asker = Party;
 
-/** Nobody yet, but a profile from which mail may start an agent of that name. */
+/** No agent yet, but a profile from which mail may start one of that name. */
 export interface Startable {
   readonly team: string;
   readonly name: string;

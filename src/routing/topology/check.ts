@@ -36,7 +36,7 @@ export function checkEdges(topology: Topology, knownLabels: KnownLabels, only?: 
   return problems;
 }
 
-/** What a sender is told when nobody, or not everybody, of those it wrote to may be written to. */
+/** The error when a sender may not write to some or all of its recipients. */
 export function routeDenied(topology: Topology, from: Party, to: readonly Pick<Party, "id" | "name">[]): TielineError {
   const names = to.map(({ name }) => name).join(", ");
   const allowed = allowedTargets(topology, from);
@@ -56,7 +56,7 @@ export function routeDenied(topology: Topology, from: Party, to: readonly Pick<P
   );
 }
 
-/** What a sender is told that may not write to everyone. */
+/** The error for a sender that may not write to everyone. */
 export function everyoneDenied(topology: Topology, from: Party): TielineError {
   return new TielineError(
     "ROUTE_DENIED",
@@ -68,7 +68,7 @@ export function everyoneDenied(topology: Topology, from: Party): TielineError {
   );
 }
 
-/** Is a label written anywhere in this topology? Then somebody meant it, and nothing being there is not a slip. */
+/** Is a label written anywhere in this topology? Then the name is known, and nothing being there is not a slip. */
 export function mentions(topology: Topology, label: string): boolean {
   return (topology.edges ?? []).some((edge: Edge) => edge.from === label || edge.to === label);
 }

@@ -62,7 +62,7 @@ describe("permit", () => {
     expect(may(topo, coder, lead, true)).toBe(true);
   });
 
-  test("without a topology everyone, with an empty one nobody", () => {
+  test("without a topology all routes, with an empty one none", () => {
     expect(may(openTopology("web"), coder, lead)).toBe(true);
     expect(may(topology([]), coder, lead)).toBe(false);
   });
@@ -77,7 +77,7 @@ describe("permit", () => {
     expect(may(topo, coder, custom)).toBe(false);
   });
 
-  test("nobody writes to itself, not even in reply", () => {
+  test("an agent cannot write to itself, not even in reply", () => {
     expect(may(openTopology("web"), coder, coder, true)).toBe(false);
     expect(routeDenied(openTopology("web"), coder, [coder]).message).toBe("coder cannot write to itself");
   });

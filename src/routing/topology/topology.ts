@@ -7,7 +7,7 @@ import { applyOverlay, noOverlay, removedEdges, type Overlay } from "./overlay.t
  * agents write to anyone.
  *
  * A label covers the agent of that name, the agents started from the profile of that name (`ana-2` has the edges of
- * `ana`), and, when the project declares nobody of that name, the agents with that role.
+ * `ana`), and, when the project declares no agent of that name, the agents with that role.
  */
 export interface Topology {
   readonly team: string;
@@ -86,7 +86,7 @@ export const isUnbound = (party: Party): boolean => party.id === userId || isSys
 const isSystemObject = (party: Pick<Agent, "kind" | "name">): boolean =>
   party.kind === "object" && (systemObjects as readonly string[]).includes(party.name);
 
-/** `*` is for the user, for whoever has an edge to everyone, and for profiles that may broadcast-all. */
+/** `*` is for the user, for senders with an edge to everyone, and for profiles that may broadcast-all. */
 function mayReachEveryone(topology: Topology, from: Party): boolean {
   if (isUnbound(from) || from.may.includes("broadcast-all")) return true;
   return ends(topology, from).some((end) => topology.targets.get(end)?.has(anyone));

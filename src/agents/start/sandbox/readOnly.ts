@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { follow, isWithin } from "../../../os/paths.ts";
 
-/** Run by git outside, whoever wrote them. */
+/** Run by git outside, whichever program wrote them. */
 const repositoryParts = [".git", ".husky", ".githooks"];
 
 /** The paths of these that are there, and in the workspace. */

@@ -261,7 +261,7 @@ describe("sandboxes", () => {
   ])("%s within %s: %p", (path, outer, within) => expect(isWithin(path, outer)).toBe(within));
 });
 
-describe("names on the way out", () => {
+describe("names of outgoing connections", () => {
   test.each([
     [
       "a resolver on the loopback",

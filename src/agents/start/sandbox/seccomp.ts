@@ -57,7 +57,7 @@ export function terminalFilter(machine: string = process.arch, order: "LE" | "BE
   return new Uint8Array(bytes.buffer);
 }
 
-/** What holds for one architecture; calls of another one go on behind it. */
+/** What holds for one architecture; calls of another one continue behind it. */
 function block({ arch, ioctl, keys, last }: Calls): Instruction[] {
   const refused = [...keys.map((key) => ifEqual(key, 0, 1)).flatMap((test) => [test, answer(verdict.refuse)])];
   const foreign = last === undefined ? [] : [ifAbove(last, 0, 1), answer(verdict.refuse)];

@@ -68,7 +68,7 @@ test.each<[what: string, pane: Outcome, inbox: Outcome, result: object, inboxGot
     0,
   ],
   [
-    "nobody knows of the pane, and the inbox failed",
+    "the pane is uncertain, and the inbox failed",
     { kind: "unknown", detail: "?" },
     { kind: "error", detail: "locked" },
     { kind: "unknown" },

@@ -68,6 +68,6 @@ const wordsFor = (outcome: Outcome): string =>
     ? outcome.hold.detail
     : (outcome.detail ?? (outcome.kind === "delivered" ? outcome.proof : outcome.kind));
 
-/** A way in that the agent has lost since is found gone by its own transport. */
+/** If the endpoint has disappeared, its transport reports `gone`. */
 const endpointOf = ({ endpoints }: Agent, transport: string): Endpoint =>
   endpoints.find((one) => one.transport === transport) ?? { transport, locator: {} };

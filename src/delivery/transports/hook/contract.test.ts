@@ -78,7 +78,7 @@ transportContract("hook", aSession, { remembers: true, vanished: "gone" });
 test("mail that its waiter leaves is taken back, also when the attempt was called off before it began", async () => {
   await using session = await aSession();
   const { transport, agent, endpoint } = session;
-  const message = seal({ to: agent.name, body: "to nobody" }, user, { inReplyTo: null, hops: 0 });
+  const message = seal({ to: agent.name, body: "lost" }, user, { inReplyTo: null, hops: 0 });
   const attempt: Attempt = {
     message,
     delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" },

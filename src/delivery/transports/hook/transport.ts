@@ -24,7 +24,7 @@ export interface HookTransportParts extends SessionRecord {
 
 /** Claude Code cuts what a waiting hook says at 100,000 characters. */
 const inlineLimit = 90_000;
-/** Nobody announces that a waiter has ended. */
+/** No event announces that a waiter has exited. */
 const endingMs = 100;
 
 /** Of a session whose hooks have called us. */
@@ -46,7 +46,7 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
       if (!hooksReach(agent, bells)) return { kind: "gone", detail: `no hook of ${agent.name} calls Tieline` };
       const bell = bellOf(bells, agent);
       const word = said(agent);
-      // The waiter of a session that was killed outlives it, and would take the mail to nobody.
+      // The waiter of a session that was killed outlives it, and would lose the mail.
       if (word === null) return { kind: "gone", detail: `${agent.name} does not say that it lives` };
       if (word.state !== "idle") {
         const hold = { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } as const;
@@ -65,7 +65,7 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
 
     async deliver({ agent, message, delivery }, signal): Promise<Outcome> {
       const bell = bellOf(bells, agent);
-      if (bell === null) return { kind: "gone", detail: "the session has ended" };
+      if (bell === null) return { kind: "gone", detail: "the session has exited" };
       const name = `${agent.sessionId}.mail.${delivery.id}`;
       const file = join(bells, name);
       writeFileSync(file, envelopeFor(message, agent).text, { mode: 0o600 });
@@ -111,7 +111,7 @@ export function hooksReach(agent: Agent, bells: string): boolean {
   );
 }
 
-/** A FIFO can be opened for writing only while somebody reads it. */
+/** A FIFO can be opened for writing only while it is read. */
 function isHeard(bell: string): boolean {
   const fd = openBell(bell);
   if (fd !== null) closeSync(fd);
@@ -158,7 +158,7 @@ async function taken(file: string, folder: string, signal: AbortSignal): Promise
   watcher?.close();
 }
 
-/** Whoever moves the file has it: the waiter, or we. */
+/** The process that moves the file has it: the waiter, or the daemon. */
 function takeBack(file: string): boolean {
   try {
     renameSync(file, `${file}.unread`);

@@ -1,7 +1,7 @@
 import { lowestRank, type Transport } from "../port.ts";
 
 /**
- * For agents that ask: programs with the SDK, and whoever reads its mail by MCP or `tieline inbox`. Nothing is ever
+ * For agents that ask: programs with the SDK, and agents that read their mail by MCP or `tieline inbox`. Nothing is ever
  * written to them.
  */
 export const pullTransport: Transport = {
@@ -12,7 +12,7 @@ export const pullTransport: Transport = {
     hold: { reason: "busy", detail: `${agent.name} fetches its mail itself, and has not yet` },
   }),
   deliver: async () => ({ kind: "error", detail: "mail is fetched here, not written" }),
-  /** The one who asked may have died before or after it read; nothing outside of it knows. */
+  /** The reader may have exited before or after it read; there is no proof. */
   inspect: async ({ agent }) => ({ kind: "unknown", detail: `${agent.name} took it and did not say that it was read` }),
   watch: () => ({ [Symbol.dispose]: () => undefined }),
 };

@@ -5,7 +5,7 @@ import type { LivePane } from "./paneStatus.ts";
 /** `mixed`: our text and something else beside it, such as what a user typed behind it. */
 export type ComposerContent = "ours" | "mixed" | "nothing" | "other";
 
-/** What stands where a user would type: exactly our text, nothing, or something else. */
+/** The text where a user would type: exactly our text, nothing, or something else. */
 export function composerContent(
   manifest: ScreenManifest,
   traits: TerminalTraits,
@@ -26,7 +26,7 @@ export function composerContent(
   }
 }
 
-/** Where the composer is known, what stands in it is known too; elsewhere a screen may repeat our text anywhere. */
+/** Where the composer is known, its text is known too; elsewhere a screen may repeat our text anywhere. */
 export function hasComposer(manifest: ScreenManifest, { reading }: LivePane): boolean {
   return manifest.composer !== undefined && reading.composer !== undefined;
 }
@@ -38,7 +38,7 @@ function isMixed(manifest: ScreenManifest, { reading }: LivePane, text: string):
 
 /**
  * For programs whose composer we do not know: the screen up to the cursor ends with our text, and the cursor still
- * stands in its last row. White space is left out of the comparison, because wrapping and tabs show as spaces; of a
+ * is in its last row. White space is left out of the comparison, because wrapping and tabs show as spaces; of a
  * text that is taller than the screen, the part that still shows must be all that shows.
  */
 function beforeCursor({ snapshot: { pane, plain } }: LivePane, text: string): ComposerContent {

@@ -202,7 +202,7 @@ describe("what can happen between the paste and Enter", () => {
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
-  test("the program goes on to work: what stands there alone is submitted once", async () => {
+  test("the program starts to work: a text that is there alone is submitted once", async () => {
     const ana = await stage.scripted("ana");
     await ana.direct({ onPaste: "working" });
     expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
@@ -235,10 +235,10 @@ describe("settings", () => {
     const given = await brisk.delivered(receipt);
     expect(given).toMatchObject({
       state: "uncertain",
-      detail: expect.stringMatching(/Enter was pressed (once|2 times) and the text still stands there/),
+      detail: expect.stringMatching(/Enter was pressed (once|2 times) and the text is still there/),
     });
     expect(logOf(bob.dir)).toEqual([]);
-    // A later look presses Enter again while exactly our text stands there.
+    // A later look presses Enter again while exactly our text is there.
     await bob.direct({ swallowEnters: 0 });
     await brisk.tieline.courier.reconsider(bob.agent.id);
     expect(await brisk.delivered(receipt, ({ state }) => state === "delivered")).toMatchObject({ proof: "screen" });

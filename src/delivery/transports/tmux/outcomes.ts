@@ -11,7 +11,10 @@ export const unanswered = (detail: string) => ({ kind: "held", hold: { reason: "
 /** Leaving copy mode redraws the pane; the next look decides about typing. */
 export async function leaveCopyMode({ server, locator }: Access, status: LivePane): Promise<Outcome> {
   await leaveMode(server, { pane: locator.pane, panePid: status.snapshot.pane.pid });
-  return { kind: "held", hold: { reason: "copy-mode", detail: `${locator.pane} was in copy mode and nobody looked` } };
+  return {
+    kind: "held",
+    hold: { reason: "copy-mode", detail: `${locator.pane} was in copy mode and no client showed it` },
+  };
 }
 
 export function changed({ locator }: Access, failed: readonly string[]): Outcome {
@@ -23,7 +26,7 @@ export function changed({ locator }: Access, failed: readonly string[]): Outcome
 
 /**
  * Each paste replaces the mark of the one before: under a later one nothing is known of an earlier attempt. Nor does a
- * pane that the agent came to afterwards know anything of it.
+ * pane that the agent came to afterwards know anything about it.
  */
 export function unmarked(mark: string, pasted: string, since = 0): Outcome {
   if (claimedAt(mark) < since)

@@ -1,7 +1,7 @@
 /**
  * Reads many agents at once. One cheap list per tmux server tells which panes are there and when their windows last
  * printed something; only a pane that may have changed since it was last read is read again. Who asks waits for the
- * list and for a few panes; a crowd is read afterwards, the liveliest first, for whoever asks next.
+ * list and for a few panes; a crowd is read afterwards, the liveliest first, for the next caller.
  */
 import type { Agent } from "../../../model/agent.ts";
 import { asTielineError } from "../../../model/errors.ts";
@@ -26,7 +26,7 @@ export interface PaneRefresherParts {
   readonly clock: Clock;
 }
 
-/** What a reading rests on: while all of it holds, reading again would tell the same. */
+/** What a reading rests on: while it holds, reading again gives the same. */
 interface ReadBasis {
   readonly locator: PaneLocator;
   readonly state: Agent["state"];
@@ -44,7 +44,7 @@ interface Stale {
   readonly printedAt: number;
 }
 
-/** tmux takes half a millisecond to print one screen; for no more than this many does anybody wait. */
+/** tmux takes half a millisecond to print one screen; callers wait for no more than this many. */
 const atOnce = 24;
 
 export class PaneRefresher {
@@ -126,7 +126,7 @@ export class PaneRefresher {
   }
 
   /**
-   * What the list alone tells is told at once: a pane that is not there, or not the agent's any more, needs no reading.
+   * What the list alone tells is reported at once: a pane that is not there, or not the agent's any more, needs no reading.
    */
   private staleness(agent: Agent, locator: PaneLocator, listed: Listed): Stale | null {
     const listing = "unavailable" in listed ? undefined : listed.get(locator.pane);

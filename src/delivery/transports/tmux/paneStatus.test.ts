@@ -91,7 +91,7 @@ test("where the composer is not known, nothing is pasted behind a message that m
     "the text is seen",
   );
   expect(await verdict()).toMatchObject({
-    hold: { detail: expect.stringContaining("an earlier message may still stand unsent") },
+    hold: { detail: expect.stringContaining("an earlier message may still be unsent") },
   });
   await server.run([["send-keys", "-t", pane, "Enter"]]);
   await until(async () => (await verdict()).kind === "ready", "the prompt is free again");
@@ -185,7 +185,7 @@ test("a shell that becomes another program between two looks at its process is n
   expect(await readPaneStatus(server, becomesCat, seen)).toMatchObject({ kind: "live" });
 });
 
-test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])(
+test.each(["Overwrite everything? [y/N] ", "Continue (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])(
   "%p is a question, not a prompt",
   async (question) => {
     await using tmux = await privateTmux();

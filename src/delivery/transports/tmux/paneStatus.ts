@@ -81,7 +81,7 @@ export async function interpretSnapshot(
   const agent = await processes.read(locator.agentPid);
   if (agent?.startMark !== locator.agentStartMark) return ended(locator);
   const front = await foreground(processes, locator.panePid);
-  // Just after its start nobody has the terminal yet; the pane's own program is the one that will.
+  // Just after its start no program has the terminal yet; the pane's own program is the one that will.
   const inFront =
     front === undefined ? locator.agentPid === locator.panePid : front.processGroup === agent.processGroup;
   if (!inFront && manifest.provider !== "shell") {
@@ -158,7 +158,7 @@ export type TypingVerdict =
 /** tmux knows the time of a key, and of output, to the second; this much later it is surely half a second ago. */
 export const surelyPastMs = 1_500;
 
-/** A paste that stands without its Enter, perhaps by another home, shows within this time, or somebody took it away. */
+/** A paste without its Enter, perhaps by another home, shows within this time, or was removed. */
 export const showsWithinMs = 5_000;
 
 /** How soon a program that computes is looked at again. */
@@ -189,21 +189,21 @@ export function mayType(seen: LivePane, traits: TerminalTraits, quiet: Quiet, ag
     case "limited":
       return held("limited", `the program in ${pane.id} waits for its rate limit`);
     case "unknown":
-      return held("unreadable", `the screen of ${pane.id} can not be read (${reading.why})`);
+      return held("unreadable", `the screen of ${pane.id} cannot be read (${reading.why})`);
     case "working":
       return held("busy", `the program in ${pane.id} is working`);
     case "done":
-      return held("offline", `the program in ${pane.id} has ended`);
+      return held("offline", `the program in ${pane.id} has exited`);
   }
   const wouldAct = whyNotTyped(seen, traits);
   if (wouldAct !== null) return held("unreadable", wouldAct);
-  if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  if (holdsDraft(seen, traits)) return held("draft", `the composer of ${pane.id} has a draft`);
   if (asksForAnswer(seen, traits)) return held("question", `a question is open in ${pane.id}`);
   if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
   if (mayHoldPaste(seen, traits))
-    return held("draft", `an earlier message may still stand unsent in ${pane.id}; send it or clear it there`);
-  if (keyMs > 0) return held("typing", `somebody types in ${pane.id}`, keyMs);
-  if (stirMs > 0) return held("typing", `somebody looks at ${pane.id} and may be typing`, stirMs);
+    return held("draft", `an earlier message may still be unsent in ${pane.id}; send it or clear it there`);
+  if (keyMs > 0) return held("typing", `${pane.id} is in use`, keyMs);
+  if (stirMs > 0) return held("typing", `${pane.id} is on screen and may be in use`, stirMs);
   if (pane.synchronized) return held("unreadable", `the panes around ${pane.id} are synchronized`);
   if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
     return held("copy-mode", `${pane.id} is in copy mode`);
@@ -212,12 +212,12 @@ export function mayType(seen: LivePane, traits: TerminalTraits, quiet: Quiet, ag
   // too.
   if (traits.quietMs > 0 && seen.computing)
     return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
-  if (quietInMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, quietInMs);
+  if (quietInMs > 0) return held("busy", `${pane.id} is still printing output`, quietInMs);
   return { kind: "ready", leaveMode: pane.inMode };
 }
 
 /**
- * When a user who looks at the pane pressed a key, or any client came to their session; undefined: nobody looks. A
+ * When a user who looks at the pane pressed a key, or any client attached to their session; undefined: no client. A
  * write is guarded by that second, so a key that follows within it would not refuse the write.
  */
 export function lastUserActivityAt({ snapshot: { pane, clients } }: LivePane): number | undefined {
@@ -225,7 +225,7 @@ export function lastUserActivityAt({ snapshot: { pane, clients } }: LivePane): n
   return keyAt === undefined ? undefined : Math.max(keyAt, pane.keysAt);
 }
 
-/** How long ago that was; Infinity: nobody looks. */
+/** How long ago that was; Infinity: no client. */
 export function userActivityAge(seen: LivePane, ages: Ages): number {
   const stirredAt = lastUserActivityAt(seen);
   return stirredAt === undefined ? Infinity : ages.of(`${keyOf(seen.snapshot.pane)} stir`, stirredAt);
@@ -233,7 +233,7 @@ export function userActivityAge(seen: LivePane, ages: Ages): number {
 
 const keyOf = ({ serverPid, id }: PaneSnapshot["pane"]): string => `${serverPid} ${id}`;
 
-/** Text that nobody has sent stands where it would be typed. */
+/** An unsent draft is where the text would be typed. */
 export function holdsDraft(seen: LivePane, traits: TerminalTraits): boolean {
   return seen.reading.draft || (seen.reading.state === "idle" && exceedsRest(seen, traits));
 }
@@ -254,7 +254,7 @@ export function whyNotTyped(
 }
 
 /**
- * A paste of ours that never got its Enter. Where the composer is known, it shows whether that still stands there;
+ * A paste of ours that never got its Enter. Where the composer is known, it shows whether that is still there;
  * elsewhere only the line at rest proves that it does not.
  */
 function mayHoldPaste(seen: LivePane, { restingLine }: TerminalTraits): boolean {
@@ -278,7 +278,7 @@ function looksLikePrompt(line: string, cursorX: number): boolean {
   return cursorX > line.length && /[^\p{L}\p{N}\s]$/u.test(line);
 }
 
-/** For programs whose composer is not known: the cursor stands behind a question that any line would answer. */
+/** For programs whose composer is not known: the cursor is behind a question that any line would answer. */
 function asksForAnswer({ snapshot: seen, reading }: LivePane, { prompt }: TerminalTraits): boolean {
   if (prompt !== null || reading.composer) return false;
   const line = cursorLine(seen);
@@ -302,5 +302,5 @@ const gone = (detail: string): PaneStatus => ({ kind: "gone", state: "gone", det
 const ended = ({ pane }: PaneLocator): PaneStatus => ({
   kind: "gone",
   state: "done",
-  detail: `the program in ${pane} has ended`,
+  detail: `the program in ${pane} has exited`,
 });

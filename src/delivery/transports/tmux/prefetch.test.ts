@@ -16,7 +16,7 @@ test("one look serves one question", async () => {
   expect(prefetches.take(ana, 110)).toBeNull();
 });
 
-test("what is not fresh any more is forgotten, by whoever asks or begins next", async () => {
+test("what is not fresh any more is forgotten, by the next caller", async () => {
   const prefetches = new Prefetch(10);
   prefetches.begin(ana, 100, () => Promise.resolve(look("old")));
   expect(prefetches.take(ana, 111)).toBeNull();
@@ -25,7 +25,7 @@ test("what is not fresh any more is forgotten, by whoever asks or begins next", 
   expect(await prefetches.take(ana, 212)!.snapshot).toEqual(look("new"));
 });
 
-test("a look that fails is nobody's fault yet", async () => {
+test("a snapshot that fails is not a fault yet", async () => {
   const prefetches = new Prefetch(10);
   prefetches.begin(ana, 100, () => Promise.reject(new Error("no pane")));
   expect(await prefetches.take(ana, 100)!.snapshot).toBeNull();

@@ -8,7 +8,7 @@ import { openStage, type Cast, type Stage } from "../../../testing/stage.ts";
 import { until } from "../../../testing/until.ts";
 
 /**
- * The captured screens of real programs, shown in a real pane, with mail for whoever lives there. What a pane cannot
+ * The captured screens of real programs, shown in a real pane, with mail for the agent there. What a pane cannot
  * show again is left out: a shell in the foreground means that the program is gone, and copy mode is tmux's own.
  */
 // The player has no screen of its own, as viewers and editors have; those are known by their process.

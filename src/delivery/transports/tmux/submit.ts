@@ -1,6 +1,6 @@
 /**
  * The second half of a write: our text was pasted; see it stand there, press Enter, see it leave. Enter is pressed
- * only while exactly our text stands in the composer, no dialog is open and nobody types. Whatever ends the waiting
+ * only while exactly our text is in the composer, no dialog is open and no key is pressed. Whatever ends the waiting
  * is said precisely, and what cannot be told is `unknown`.
  */
 import type { Outcome } from "../../../model/delivery.ts";
@@ -77,7 +77,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     if (emptySince !== null && elapsed() - emptySince > swallowedMs) return swallowedByDialog(pane);
     // Without an echo the screen proves nothing, whatever it shows.
     if (presses > 0 && !access.traits.echo)
-      return { kind: "delivered", proof: "written", detail: `typed into ${pane}, which shows nothing of it` };
+      return { kind: "delivered", proof: "written", detail: `typed into ${pane}, which does not show it` };
     shownSince = content === "ours" ? (shownSince ?? elapsed()) : null;
     leftSince = entered && wasTaken(access, entered, status, content) ? (leftSince ?? elapsed()) : null;
     if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return delivered(`typed into ${pane}`);
@@ -97,7 +97,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
 
   /**
    * Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. And only
-   * if nobody typed since: a slow program would take the first Enter for our text, and the second for theirs.
+   * if no key was pressed since: a slow program would take the first Enter for our text, and the second for theirs.
    */
   function mayPress(status: LivePane): boolean {
     if (entered === null) return true;
@@ -180,11 +180,11 @@ function unfinished(
   const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
   if (presses > 0 && isDialog(status)) return unknown("Enter was pressed, and a dialog opened at the same moment");
   if (presses > 0)
-    return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
+    return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text is still there`);
   if (isDialog(status)) return unknown("a dialog opened over it, so Enter was not pressed");
   switch (content) {
     case "mixed":
-      return unknown("somebody typed beside it, so Enter was not pressed");
+      return unknown("the pane was in use, so Enter was not pressed");
     case "ours":
       return unknown("the pane kept changing, so Enter was not pressed");
     case "nothing":
@@ -194,7 +194,7 @@ function unfinished(
   }
 }
 
-/** Nobody has pressed Enter, neither we nor a user: what is not in the composer was never submitted. */
+/** Enter was not pressed, neither by us nor by a user: what is not in the composer was never submitted. */
 function isEmptyAndUntouched(
   pasted: Pasted,
   { status, content }: { status: LivePane; content: ComposerContent },

@@ -40,7 +40,7 @@ test.each([
   expect(pasted("claude-code", body)).toEndWith("]");
 });
 
-test("Gemini CLI is never given an @ of which it would make a file, and its reader is told", () => {
+test("Gemini CLI never gets an @ that it would expand to a file, and its reader sees that", () => {
   const text = pasted("gemini", "see @notes.txt, bob@host and \\@literal");
   expect(text).toContain("\nsee \\@notes.txt, bob\\@host and \\\\@literal\n");
   expect(text).toEndWith("]\n[read \\@ without the backslash]");
@@ -64,14 +64,14 @@ test("no agent makes Claude Code attach a file; the user may", () => {
 });
 
 describe("what would run its text", () => {
-  const anyBody = fc
+  const arbitraryBody = fc
     .string({ unit: "binary", minLength: 1, maxLength: 60 })
     .map((text) => text.replaceAll("\0", ""))
     .filter((text) => text.trim() !== "" && text.isWellFormed());
   const nasty = fc
     .array(
       fc.oneof(
-        anyBody,
+        arbitraryBody,
         fc.constantFrom(
           "\n",
           "\r",

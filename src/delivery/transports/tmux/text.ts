@@ -25,7 +25,7 @@ export interface Taking {
   readonly command?: string | undefined;
 }
 
-/** What is pasted for a message; null: no form of it fits into the pane. */
+/** What is pasted for a message; null: no form fits into the pane. */
 export function paneText(
   message: Message,
   traits: TerminalTraits,

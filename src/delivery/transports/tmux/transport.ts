@@ -164,7 +164,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const text = sent?.text ?? null;
       const content = text === null ? "other" : composerContent(access.manifest, access.traits, status, text, null);
       if (entered === mark && isDialog(status))
-        return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
+        return { kind: "unknown", detail: "Enter was pressed, and a dialog covers the result" };
       if (entered === mark && !(content === "ours" && hasComposer(access.manifest, status))) {
         return withNotes(
           {
@@ -178,7 +178,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (text === null || content !== "ours") {
         const told: Outcome = {
           kind: "unknown",
-          detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more`,
+          detail: `it was pasted into ${access.locator.pane}, and is not there alone any more`,
         };
         return inConversation(attempt, { access, mark, status, told });
       }
@@ -205,7 +205,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     if (parts.proofOf === undefined || !atRest || shows) return told;
     const found = await foundInRecord(agent, message, "written", { proofOf: parts.proofOf, pause });
     if (found.kind !== "absent") return found.kind === "delivered" ? found : told;
-    return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation no record of it` };
+    return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation does not contain it` };
   }
 
   function prefetch(agent: Agent, endpoint: Endpoint): void {

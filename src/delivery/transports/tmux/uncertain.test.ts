@@ -62,7 +62,9 @@ describe("an attempt whose outcome is unknown", () => {
         .history(receipt.message.id)!
         .steps.get(brisk.deliveries(receipt)[0]!.id)!
         .map(({ detail }) => detail);
-      expect(told).toContainEqual(expect.stringContaining("has an empty prompt, and the conversation no record of it"));
+      expect(told).toContainEqual(
+        expect.stringContaining("has an empty prompt, and the conversation does not contain it"),
+      );
       expect(bodies()).toEqual(["hello"]);
     });
 

@@ -43,16 +43,16 @@ describe("a user types", () => {
     await ana.direct({ echoDelayMs: 400 });
     const receipt = await stage.send("ana", "from elsewhere");
     await pasted(stage, ana.pane);
-    await user.press("-l", "my own words");
+    await user.press("-l", "my own text");
     expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     await until(
-      async () => (await composer()) === "my own words",
+      async () => (await composer()) === "my own text",
       async () => `the user's words; the composer has ${await composer()}`,
     );
     await user.press("Enter");
     await until(() => submittedTo(ana.dir).length === 2, "the user's own prompt");
     expect(submittedTo(ana.dir)[0]).toEndWith("]");
-    expect(submittedTo(ana.dir)[1]).toBe("my own words");
+    expect(submittedTo(ana.dir)[1]).toBe("my own text");
   });
 
   test("a program types between our paste and our Enter: Enter waits until its text is gone again", async () => {
@@ -72,7 +72,7 @@ describe("a user types", () => {
     (await stage.tieline.statusMonitor.explain(ana.agent))?.known?.composer;
 });
 
-/** The text of a message stands in the pane, without its Enter. */
+/** The text of a message is in the pane, without its Enter. */
 async function pasted({ tmux }: Stage, pane: string): Promise<void> {
   const mark = (): Promise<string> => tmux.tmux("show-options", "-p", "-q", "-v", "-t", pane, "@tieline_pasted");
   await until(async () => (await mark()) !== "", "the paste");
@@ -96,7 +96,7 @@ test("an attempt that typing outlasted is finished first, once its text is alone
 });
 
 describe("copy mode", () => {
-  test("held while somebody looks, left once nobody does", async () => {
+  test("waits while a client shows the pane, and ends copy mode once none does", async () => {
     const user = await visitor();
     await stage.tmux.tmux("copy-mode", "-t", ana.pane);
     const receipt = await stage.send("ana", "hello");
@@ -111,7 +111,7 @@ describe("copy mode", () => {
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
-  test("with nobody there it is left at once", async () => {
+  test("without a client copy mode ends at once", async () => {
     await stage.tmux.tmux("copy-mode", "-t", ana.pane);
     expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
@@ -132,7 +132,7 @@ test("`attach -d` throws our watcher out: it comes back, and the held message st
   expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
 });
 
-/** tmux 3.3a ends with a fault when somebody leaves at the moment at which a control client is about to come. */
+/** tmux 3.3a ends with a fault when a client leaves at the moment at which a control client is about to come. */
 async function watcherIsThere(): Promise<void> {
   const ours = async (): Promise<string[]> =>
     (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1");

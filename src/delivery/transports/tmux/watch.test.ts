@@ -19,7 +19,7 @@ test("a pane that ended before it could be watched is worth another look, once",
   expect({ times, faults }).toEqual({ times: 1, faults: [] });
 });
 
-test("who does not watch any more is told nothing", async () => {
+test("a former watcher gets nothing", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const watches = new PaneWatch(() => undefined);

@@ -8,7 +8,7 @@ import { watchSession, type SessionWatch } from "../../../tmux/watch.ts";
 import { quietBySecond, type Quiet } from "./paneStatus.ts";
 
 /**
- * One watching client per tmux session in which an agent has waiting mail or an open view; none when nobody waits.
+ * One watching client per tmux session in which an agent has waiting mail or an open view; none when no mail waits.
  * It also remembers, while it lasts, when each pane last printed something and whether it asked for bracketed paste.
  */
 export class PaneWatch implements Quiet {
@@ -116,8 +116,8 @@ export class PaneWatch implements Quiet {
   }
 
   /**
-   * The session is over, or somebody detached us, as `attach -d` does. Whoever waited for one of its panes should look
-   * again, and while somebody waits we come back.
+   * The session is over, or another client detached us, as `attach -d` does. Waiters for one of its panes should look
+   * again, and while there are any we attach again.
    */
   private ended(key: string, server: TmuxServer, name: string, retryMs = comeBackMs): void {
     const session = this.sessions.get(key);
@@ -139,9 +139,9 @@ export class PaneWatch implements Quiet {
 
 const firstRetryMs = 500;
 const mostRetryMs = 30_000;
-/** Somebody who detaches everybody again and again is not fought over it. */
+/** A user who keeps detaching all clients is not fought. */
 const comeBackMs = 250;
-/** Output that goes on for this long is looked at although it has not settled. */
+/** Output that continues for this long is read although it has not ended. */
 const endlessMs = 250;
 
 class WatchedSession {

@@ -38,7 +38,7 @@ export function workspaceInboxTransport(writer: InboxWriter): Transport {
         if (writer.wrote(agent, message)) return { kind: "delivered", proof: "written" };
         return {
           kind: "error",
-          detail: `the file can not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+          detail: `the file cannot be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
         };
       }
     },

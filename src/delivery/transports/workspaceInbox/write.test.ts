@@ -58,7 +58,7 @@ describe("the workspace inbox", () => {
     expect(readdirSync(join(workspace, ".inbox")).filter((name) => name.includes("draft"))).toEqual([]);
   });
 
-  test("goes on counting after a restart, also when everything was read and removed", async () => {
+  test("continues counting after a restart, also when everything was read and removed", async () => {
     await writeWith(1, 2);
     for (const name of files()) rmSync(join(workspace, ".inbox", name));
     expect(await writeWith(3)).toEqual([3]);
@@ -74,7 +74,7 @@ describe("the workspace inbox", () => {
     expect([...names].reverse().sort((a, b) => Number.parseInt(a) - Number.parseInt(b))).toEqual(names);
   });
 
-  test("goes on after 9999 across restarts", async () => {
+  test("continues after 9999 across restarts", async () => {
     mkdirSync(join(workspace, ".inbox"));
     writeFileSync(join(workspace, ".inbox/.seq"), "9998\n");
     expect(await writeWith(1, 2)).toEqual([9_999, 10_000]);

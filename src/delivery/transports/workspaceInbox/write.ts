@@ -21,7 +21,7 @@ import {
 
 export interface InboxMessage {
   from: string;
-  /** Whose words they are: nobody can be asked for more where there are only files. */
+  /** The author: with files alone there is no other way to know. */
   author: "user" | "agent" | "tieline";
   content: string;
   id: string;

@@ -13,7 +13,7 @@ export function emitters(emit: Emit): readonly HookHandler[] {
     observer("nats-emit-tool", "PreToolUse", ({ tool }, about) => {
       if (tool) emit({ type: "tool.call", ...about, tool: tool.name, input: bounded(tool.input) });
     }),
-    // Mail through the mailbox is told when it is accepted; a program's own tool goes past it.
+    // Mail through the mailbox has its own event when it is accepted; a program's own tool bypasses it.
     observer("nats-emit-msg", "PostToolUse", ({ tool }, about) => {
       const message = tool?.name === "SendMessage" ? messageIn(tool.input) : null;
       if (message) emit({ type: "message.sent", ...about, ...message });
@@ -43,7 +43,7 @@ function observer(name: string, event: string, tell: (call: HookCall, about: Abo
   };
 }
 
-/** Protocol messages between programs, such as a shutdown request, are not said to anybody. */
+/** Protocol messages between programs, such as a shutdown request, are not messages. */
 function messageIn(input: Readonly<Record<string, unknown>>): { to: string; content: string } | null {
   const { type = "message", to, recipient, message, content } = input;
   const [receiver, text] = [to ?? recipient, message ?? content];

@@ -13,7 +13,7 @@ export interface MailParts {
 }
 
 /**
- * What the model reads of a message in a hook's answer: all of it, or a summary where that is more than so many bytes.
+ * What the model reads of a message in a hook's answer: the whole text, or a summary if it has more than so many bytes.
  */
 export type HookText = (message: Message, call: HookCall, agent: Agent, limit: number) => Envelope;
 

@@ -11,7 +11,7 @@ import { createHookChain } from "../chain.ts";
 import { mailAtBoundaries, type HookText } from "./mail.ts";
 import { urgency } from "./urgency.ts";
 
-/** An agent whose only way in is its hooks. */
+/** An agent whose only transport is its hooks. */
 function aSession() {
   const agent = anAgent({ name: "ana", endpoints: [] });
   const mailbox = openMailbox(memoryStore());

@@ -1,7 +1,7 @@
 /**
  * An urgent message arrives before the next tool call: the call is refused, and the refusal is the message. A model
  * may have asked for several calls at once, so every call is refused until the main thread asks its model again.
- * Subagents are stopped as well, but what they are told the main thread does not read: it counts as told to nobody.
+ * Subagents are stopped as well, but the main thread does not read what they get: it does not count as delivered.
  */
 import type { Collected, Courier } from "../../../delivery/courier.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
@@ -24,7 +24,7 @@ export interface UrgencyParts {
   readonly clock?: Clock;
 }
 
-/** The call that was refused first, by its id where the program gives it one, and what its model was told. */
+/** The call that was refused first, by its id where the program gives it one, and the text that its model got. */
 export interface Refused {
   readonly firstCall: string;
   readonly words: string;
@@ -51,8 +51,8 @@ export const underwayMs = 10_000;
 
 export function urgency({ courier, mailbox, text, hasReadRefusal = async () => false, clock }: UrgencyParts): Urgency {
   const ages = new Ages(clock);
-  const stands = new Map<AgentId, Stand>();
-  const stopped = new Map<DeliveryId, Stand>();
+  const refusals = new Map<AgentId, OngoingRefusal>();
+  const stopped = new Map<DeliveryId, OngoingRefusal>();
   const turns = new Map<AgentId, Promise<unknown>>();
 
   const guard: HookHandler = {
@@ -69,7 +69,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     events: ["PostToolBatch"],
     kind: "observer",
     async handle(call, agent) {
-      if (call.subagent === null) stands.get(agent.id)?.endBatch();
+      if (call.subagent === null) refusals.get(agent.id)?.endBatch();
       return undefined;
     },
   };
@@ -87,23 +87,23 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   return {
     guard,
     observers: [batchEnds, turnEnds],
-    isRefusing: (agent) => stands.has(agent),
+    isRefusing: (agent) => refusals.has(agent),
     async stoppedBy(delivery) {
-      const stand = stopped.get(delivery);
+      const refusal = stopped.get(delivery);
       stopped.delete(delivery);
-      return stand?.ended(batchMs);
+      return refusal?.ended(batchMs);
     },
   };
 
   async function stopMain(call: HookCall, agent: Agent): Promise<Answer | undefined> {
     // The batch is over and here is another call: the model has been asked in between, and has read the refusal.
-    const before = stands.get(agent.id);
+    const before = refusals.get(agent.id);
     if (before && (before.batchOver || (await hasReadRefusal(agent, call, before)))) lift(agent.id);
     const collected = await courier.collect(agent, { transport: "hook", authority: "peer", whens: ["interrupt"] });
     if (collected.items.length > 0) return refuse(call, agent, collected);
-    const stand = stands.get(agent.id);
-    if (stand) return stand.refuse(call);
-    // What a hook gave the main thread has read, or its stand is over.
+    const refusal = refusals.get(agent.id);
+    if (refusal) return refusal.refuse(call);
+    // What a hook gave the main thread has read, or its refusal is over.
     const [underway] = unread(agent).filter(
       ({ delivery }) => delivery.state !== "queued" && delivery.transport !== "hook",
     );
@@ -123,20 +123,20 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
       agent,
     );
     const words = [...sent.values()].map((envelope) => envelope.text).join("\n\n");
-    const stand = stands.get(agent.id) ?? new Stand();
-    stand.begin(
+    const refusal = refusals.get(agent.id) ?? new OngoingRefusal();
+    refusal.begin(
       words,
       collected.items.map(({ message }) => message.tag),
     );
-    stands.set(agent.id, stand);
-    for (const { delivery } of collected.items) stopped.set(delivery.id, stand);
+    refusals.set(agent.id, refusal);
+    for (const { delivery } of collected.items) stopped.set(delivery.id, refusal);
     return {
-      ...stand.refuse(call),
+      ...refusal.refuse(call),
       written: () =>
         collected.flushed(({ id }) => ({
           kind: "delivered",
           proof: "submitted",
-          detail: stand.told(),
+          detail: refusal.told(),
           notes: notesOn(sent.get(id)!),
         })),
       async lost() {
@@ -149,7 +149,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     };
   }
 
-  /** All of it must be in the one refusal; what does not fit whole behind what came before is summed up. */
+  /** The whole text must be in the one refusal; a message that does not fit after the others is summarized. */
   function fitted(messages: readonly Message[], call: HookCall, agent: Agent): ReadonlyMap<MessageId, Envelope> {
     let room = call.dialect.refusalLimit;
     const sent = new Map<MessageId, Envelope>();
@@ -162,16 +162,16 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   }
 
   async function stopSubagent(call: HookCall, agent: Agent): Promise<Answer | undefined> {
-    const stand = stands.get(agent.id);
+    const refusal = refusals.get(agent.id);
     const [waiting] = unread(agent);
-    if (stand === undefined && waiting === undefined) return undefined;
-    const words = stand?.words ?? text(waiting!.message, call, agent, call.dialect.refusalLimit).text;
+    if (refusal === undefined && waiting === undefined) return undefined;
+    const words = refusal?.words ?? text(waiting!.message, call, agent, call.dialect.refusalLimit).text;
     return {
       refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.`,
     };
   }
 
-  /** Urgent mail of which nobody knows yet that the model has read it. */
+  /** Urgent mail that the model is not yet known to have read. */
   function unread(agent: Agent) {
     const recent = ({ id, claimedAt }: Delivery): boolean => ages.of(String(id), claimedAt ?? 0) < underwayMs;
     return mailbox
@@ -184,14 +184,14 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   }
 
   function lift(agent: AgentId): void {
-    stands.get(agent)?.endBatch();
-    stands.delete(agent);
+    refusals.get(agent)?.endBatch();
+    refusals.delete(agent);
   }
 
   async function oneAtATime<T>(agent: AgentId, run: () => Promise<T>): Promise<T> {
     const before = turns.get(agent) ?? Promise.resolve();
     const mine = before.then(run, run);
-    // Whoever asked is told below how it went; the next only waits its turn.
+    // The caller gets the result below; the next one only waits its turn.
     const settled = mine.catch(() => undefined);
     turns.set(agent, settled);
     try {
@@ -202,8 +202,8 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   }
 }
 
-/** One message's stand against a batch of calls. */
-class Stand {
+/** The refusal of a batch of calls because of one message. */
+class OngoingRefusal {
   words = "";
   batchOver = false;
   /** The id of the first call that it refused. */

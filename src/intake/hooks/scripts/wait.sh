@@ -1,5 +1,5 @@
 # Waits until mail comes for an idle session, then wakes it: the program runs this beside the session, and an end with
-# 2 starts a turn with what stands on stderr.
+# 2 starts a turn with the text on stderr.
 #
 # Mail is rung for on a FIFO with the name of a file. The FIFO stays open for reading and writing, so that no daemon that
 # ends or starts again closes it, and nothing that is rung between two reads is lost. One waiter per session is enough; a file that another one took is not there any more.
@@ -30,7 +30,7 @@ exec 3<>"$bell"
 while IFS= read -r mail <&3; do
   [ "$mail" = quit ] && exit 0
   case $mail in '' | *[!A-Za-z0-9_.-]*) continue ;; esac
-  # Both hear the bell, so the word goes on to the one that replaced this one.
+  # Both hear the bell, so this one forwards the text to its replacement.
   { read -r waiter _ <"$bell.pid"; } 2>/dev/null && [ "$waiter" != $$ ] && echo "$mail" >&3 && exit 0
   lives || exit 0
   [ -e "$hooks/bells/$mail" ] || continue

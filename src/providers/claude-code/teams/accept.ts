@@ -17,7 +17,7 @@ export interface AcceptParts {
   readonly router: Pick<Router, "send">;
   /** The member of that name, as an agent that the directory may not hold yet. */
   readonly memberOf: (team: NativeTeam, name: string) => Agent | null;
-  /** The agent of ours that leads the team; null: somebody else does. */
+  /** The agent of ours that leads the team; null: another session does. */
   readonly leadOf: (team: NativeTeam) => Agent | null;
   /** The agent of ours that is registered in the team under that name. */
   readonly registered: (team: NativeTeam, name: string) => Agent | null;
@@ -75,7 +75,7 @@ export class NativeIntake {
     }
   }
 
-  /** Requests are the user's to answer, whoever of us was asked; protocol rows are not for a model to read. */
+  /** Requests are for the user, whichever agent was asked; protocol rows are not for a model to read. */
   private recipientOf({ team, to, kind }: NativeMail): string {
     const agent =
       kind === "text"
@@ -84,7 +84,7 @@ export class NativeIntake {
     return agent?.id ?? userName;
   }
 
-  /** Which of our agents a lead wants to end stands only in the name of the inbox. */
+  /** Which of our agents a lead wants to stop is only in the name of the inbox. */
   private bodyOf({ team, kind, body, to }: NativeMail): string {
     const agent = kind === "shutdown_request" ? this.parts.registered(team, to) : null;
     return agent === null ? body : JSON.stringify({ ...fieldsOf(body), member: to, agent: agent.id });
@@ -94,7 +94,7 @@ export class NativeIntake {
     await this.asSwitch(mail, member, `your message to ${mail.to} was not sent: ${message}. ${remedy}`);
   }
 
-  /** Somebody who is in no team, or has a name that is no address: it is not lost. */
+  /** A sender in no team, or with a name that is no address: its mail is not lost. */
   private async fromStranger(mail: NativeMail): Promise<void> {
     if (mail.kind === "idle_notification") return;
     const body =

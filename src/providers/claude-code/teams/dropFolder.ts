@@ -1,5 +1,5 @@
 /**
- * The older layout of a team's mail: a folder per member, a file per message. Nobody shares a file, so there is no
+ * The older layout of a team's mail: a folder per member, a file per message. No two writers share a file, so there is no
  * lock; a reader removes what it has read.
  */
 import { mkdirSync, rmSync } from "node:fs";
@@ -50,7 +50,7 @@ const namesIn = (folder: string): string[] =>
     .filter((name) => fileName.test(name))
     .toSorted();
 
-/** null: it is no row, or not all of it is there yet. */
+/** null: it is no row, or not complete yet. */
 function parse(text: string): InboxRow | null {
   try {
     const row: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
  * What a program without a screen says at the end of a turn is for the user, who has no other place to read it. It
- * prints one JSON object per line; the last text of each turn stands in a line of its own.
+ * prints one JSON object per line; the last text of each turn is on its own line.
  */
 import { dirname } from "node:path";
 import type { Documents } from "../../../agents/directory/documents/port.ts";

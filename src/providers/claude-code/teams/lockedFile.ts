@@ -11,7 +11,7 @@ export interface LockPatience {
   readonly tries?: number;
 }
 
-/** Claude Code waits as long; a lock that is older than this belongs to nobody. */
+/** Claude Code waits as long; a lock that is older than this is stale. */
 const lockTries = 20;
 /** Of a team's record or an inbox. */
 const maxBytes = 16 << 20;

@@ -17,7 +17,7 @@ export interface InboxRow {
   readonly [field: string]: unknown;
 }
 
-/** Whether a row is still there, was taken by its reader, or overwritten by somebody who did not take the lock. */
+/** Whether a row is still there, was taken by its reader, or overwritten by a writer without the lock. */
 export type Fate = "present" | "consumed" | "lost";
 
 /** Where rows for one member lie. */
@@ -26,7 +26,7 @@ export interface NativeInbox {
   rows(): readonly InboxRow[];
   /** What is there and is no row, by its place. It stays as it is. */
   damaged(): readonly string[];
-  /** Adds a row, and looks what became of it. */
+  /** Adds a row, and checks it. */
   append(row: InboxRow): Promise<Fate>;
   /** Rows that are done with stay, marked as read, or go away. */
   finish(isDone: (row: InboxRow) => boolean, how: "mark" | "remove"): Promise<void>;
@@ -69,7 +69,7 @@ export function inboxFile(file: string, patience: LockPatience = {}): NativeInbo
   };
 }
 
-/** The id of a row: its own, or what every reader of the same row makes of it. */
+/** The id of a row: its own, or one that every reader derives from the same row. */
 export function rowId({ messageId, msg_id, from, timestamp, text }: InboxRow): string {
   const own = messageId ?? msg_id;
   if (typeof own === "string" && own !== "") return own;

@@ -10,7 +10,7 @@ import type { RequestProtocol, TeamRequest, TeamResponse, TeamVerdict } from "..
 /** What the lead of a team is called in it, if the team does not say. */
 export const leadName = "team-lead";
 
-/** What the user is called there: under the name `user`, Claude Code 2.1.325 reaches nobody, whoever is registered. */
+/** What the user is called there: under the name `user`, Claude Code 2.1.325 does not deliver. */
 export const userMember = "the-user";
 
 /** Written under other names than those of the messages they are. */

@@ -115,7 +115,7 @@ function processIn(value: unknown): LeadProcess | null {
 
 const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** Claude Code writes this file in place, so that a reader may meet half of it. */
+/** Claude Code writes this file in place, so that a reader may see half a file. */
 const readTries = 3;
 const maxConfigBytes = 4 << 20;
 

@@ -61,7 +61,7 @@ function team(config: object = {}, options: Partial<ClaudeTeamsOptions> = {}) {
   };
 }
 
-test("what a teammate writes to the user is taken once, marked as read, and keeps what else stands there", async () => {
+test("what a teammate writes to the user is taken once, marked as read, and keeps the other rows", async () => {
   await using t1 = team();
   const rows = [
     row("bob", "done", 0, { color: "blue" }),
@@ -124,7 +124,7 @@ test.each([
   expect(t1.read("inboxes/team-lead.json")).toEqual(rows);
 });
 
-test("a row that is refused now stays, the others go on; a broken inbox stops nobody", async () => {
+test("a row that is refused now stays, the others are accepted; a broken inbox blocks no other", async () => {
   const accepted: string[] = [];
   let patience = 2;
   const accept = async ({ body }: NativeMail): Promise<void> => {

@@ -42,7 +42,7 @@ export interface ClaudeTeamsOptions {
   readonly met?: (team: NativeTeam) => Promise<void>;
   /** Called when all of them were. */
   readonly metAll?: () => void;
-  /** Calls back when another look is worth while, besides at changed files. */
+  /** Calls back when another read is worth while, in addition to changed files. */
   readonly onChange?: (changed: () => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
@@ -97,7 +97,7 @@ function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
   return [team.folder, ...names.map((name) => dropFolderOf(inboxPathOf(team.folder, name)))];
 }
 
-/** A row that cannot be accepted now stays where it is; the others go on. */
+/** A row that cannot be accepted now stays where it is; the others are accepted. */
 async function take(
   team: NativeTeam,
   { name, how }: Taking,
@@ -117,7 +117,7 @@ async function take(
   });
 }
 
-/** Who became idle and who agreed to end is heard in passing. What nobody else would show is shown to the user. */
+/** Idle notices and agreed shutdowns are noted in passing. What no session would show is shown to the user. */
 async function lookAtLead(
   team: NativeTeam,
   known: ReadonlySet<string>,

@@ -19,7 +19,7 @@ export class NativeLink {
 
   constructor(private readonly parts: NativeLinkParts) {}
 
-  /** Gives members of this team that run in panes of ours their inbox as a way in. */
+  /** Gives members of this team that run in panes of ours their inbox as an endpoint. */
   readonly met = async (team: NativeTeam): Promise<void> => {
     const { directory } = this.parts;
     for (const agent of directory.agents()) {

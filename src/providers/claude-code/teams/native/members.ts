@@ -1,6 +1,6 @@
 /**
  * Members of Claude Code's own teams as agents. Each is in the directory while it may run, so that it is listed and
- * written to like every other; one that has left is forgotten, unless there is mail of it.
+ * written to like every other; one that has left is forgotten, unless it has mail.
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -150,7 +150,7 @@ export class NativeMembers implements NativeTeams {
     }
   }
 
-  /** A name that the team's project gives to an agent of its own is that agent's, whoever came first. */
+  /** A name that the team's project gives to an agent of its own is that agent's, whichever came first. */
   makeRoom(team: string): void {
     const { directory, isDeclared } = this.parts;
     for (const agent of directory.roster.inTeam(team)) {

@@ -14,7 +14,7 @@ export interface NativeMembershipOptions {
   readonly configDir: string;
   /** Names this home among others that register their agents in the same file. */
   readonly home: string;
-  /** Off: nobody is registered, and who was no longer is. */
+  /** Off: no agent is registered, and records are removed. */
   readonly register: boolean;
   readonly agents: () => readonly Agent[];
   readonly cwdOf: (agent: Agent) => string;

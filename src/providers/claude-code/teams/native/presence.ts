@@ -67,7 +67,7 @@ export class MemberPresences {
   }
 }
 
-/** What a process of Claude Code is told to be in its team; null: nothing. */
+/** The member that a process of Claude Code is, by its arguments; null: none. */
 export const agentIdIn = (argv: readonly string[]): string | null =>
   argv[argv.indexOf("--agent-id") + 1 || argv.length] ?? null;
 

@@ -75,7 +75,7 @@ test("what its reader took needs no warning", async () => {
   expect(await subject.lookedAgain()).toMatchObject({ state: "delivered", warning: null });
 });
 
-test("what nobody reads is told", async () => {
+test("an unread row gets a warning", async () => {
   await using subject = await laid();
   expect(await subject.lookedAgain()).toMatchObject({
     state: "delivered",

@@ -1,7 +1,7 @@
 /**
  * What was laid into a native inbox is looked for once more when its reader has had time: it must be gone, and gone by
  * its reader. If it still lies there, the sender is warned; if it was overwritten, it is uncertain. Nothing is written
- * again, because nobody can tell what was read.
+ * again, because there is no proof of what was read.
  */
 import type { Mailbox } from "../../../../mailbox/port.ts";
 import type { Agent } from "../../../../model/agent.ts";

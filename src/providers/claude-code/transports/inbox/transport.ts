@@ -60,7 +60,7 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
       }
     },
 
-    /** A row that is not there was taken, or never written: nobody can tell. */
+    /** A row that is not there was taken, or never written: there is no proof. */
     async inspect({ message, endpoint }): Promise<Outcome> {
       const there = inboxOf(endpoint).fateOf(rowOf(message, null)) === "present";
       return there

@@ -1,6 +1,6 @@
 /**
  * Claude Code without a screen takes messages on its standard input, a FIFO, and tells on its output what became of
- * each. What is written there counts as the user's own word. A line that is not whole ends the program, so a line that
+ * each. The model reads it as user. A line that is not whole ends the program, so a line that
  * was begun is always finished.
  */
 import { closeSync, statSync } from "node:fs";
@@ -121,7 +121,7 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
   const watcher = renewWatcher(undefined, dirname(output), bell.ring);
   try {
     for (;;) {
-      // A file that is shorter than it was began anew.
+      // A file that is shorter than before was restarted.
       const lines = wholeLines(output, { below: dirname(output) }, ({ size }) => (size < read ? 0 : read));
       read = lines?.end ?? read;
       if (
@@ -139,7 +139,7 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
   }
 }
 
-/** `started` and `completed` are the program's own words; so is the message itself, played back. */
+/** `started`, `completed` and the message itself, played back, are reports of the program. */
 function tellsOfBeginning(line: string, id: string): boolean {
   if (!line.includes(id)) return false;
   return /"(started|completed)"/.test(line) || line.includes('"isReplay":true');

@@ -36,7 +36,7 @@ describeUnless(lackOfLinux)("the queue of a running program", () => {
       await until(() => existsSync(rollout), "the thread to begin");
       const endpoint = { transport: "codex-queue", locator: {} };
       return {
-        // Somebody has begun to write at its prompt.
+        // There is a draft at its prompt.
         transport: codexQueueTransport({
           pane: { probe: async () => ({ kind: "held", hold: { reason: "draft", detail: "" } }) },
         }),

@@ -59,7 +59,7 @@ function setUp() {
   return { transport, attempt, state, deliver, record };
 }
 
-test("it is the way only where something stands in the way of typing", async () => {
+test("it is used only where typing is not possible", async () => {
   const { transport, attempt, state } = setUp();
   const ways: string[] = [];
   for (const hold of [

@@ -1,5 +1,5 @@
 /**
- * Codex's own durable queue, for a Codex on its own whose prompt is not free: what stands there is left as it is, and
+ * Codex's own durable queue, for a Codex on its own whose prompt is not free: the draft is left as it is, and
  * the words run as a turn of their own within some ten seconds. In a turn nothing is queued: an interrupt would leave
  * it in the queue until the user's next turn, while mail that waits with us comes when the prompt is free.
  */

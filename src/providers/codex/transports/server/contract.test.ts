@@ -23,13 +23,13 @@ function scriptedAppServer(folder: string) {
   const path = join(folder, "sessions", "rollout.jsonl");
   mkdirSync(join(folder, "sessions"));
   const threadId = "01a1dea3-0d87-7f31-a341-1fd2acea66a4";
-  const everybody = "everybody";
+  const topic = "all";
 
   const server = Bun.serve({
     unix,
     fetch: (request, self) => (self.upgrade(request) ? undefined : new Response(null, { status: 400 })),
     websocket: {
-      open: (socket) => void socket.subscribe(everybody),
+      open: (socket) => void socket.subscribe(topic),
       message(socket, data) {
         const { id, method, params } = JSON.parse(String(data)) as Frame;
         if (id === undefined) return;
@@ -64,7 +64,7 @@ function scriptedAppServer(folder: string) {
   }
 
   const tellStatus = (status: object): void =>
-    void server.publish(everybody, JSON.stringify({ method: "thread/status/changed", params: { threadId, status } }));
+    void server.publish(topic, JSON.stringify({ method: "thread/status/changed", params: { threadId, status } }));
   const record = (type: string, payload: object): void =>
     appendFileSync(path, `${JSON.stringify({ type, payload })}\n`);
 

@@ -3,7 +3,7 @@
  * model reads next. The user's draft and dialogs stay as they are.
  *
  * Words that join a running turn are lost when the user interrupts it before the model has read them. So only mail
- * that may not wait for the end of the turn goes that way, and none counts as delivered before it stands in the
+ * that may not wait for the end of the turn goes that way, and none counts as delivered before it is in the
  * thread's own record.
  */
 import { userId, type Agent } from "../../../../model/agent.ts";
@@ -28,7 +28,7 @@ export interface CodexServerParts {
 const inputLimit = 1_000_000;
 /** What others say it cuts to some 4 000 bytes. */
 const contextLimit = 3_600;
-/** What a thread has taken stands in its record after this time. */
+/** What a thread has taken is in its record after this time. */
 const recordedMs = 500;
 
 export function codexServerTransport({ threads, command, pause = Bun.sleep }: CodexServerParts): Transport {
@@ -125,7 +125,7 @@ interface Turn {
 
 /**
  * The user speaks as the user. What an agent says goes as untrusted context, under a name that its author could not
- * foretell and so can not close; where it is too long for that, its first line says that the user did not write it.
+ * know and so cannot close; where it is too long for that, its first line says that the user did not write it.
  */
 export function turnWith(message: Message, command?: string): Turn {
   const { tag, from } = message;

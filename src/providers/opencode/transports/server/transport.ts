@@ -139,7 +139,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
   }
 }
 
-/** A prompt is the user's own word there, whoever wrote it; its first line says when that was an agent. */
+/** The model reads a prompt as user; its first line says if an agent wrote it. */
 export const envelopeOf = (message: Message, command?: string): Envelope =>
   envelope(message, { multiline: true, inlineLimit, command }, "user");
 

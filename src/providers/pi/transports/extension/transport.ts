@@ -64,7 +64,7 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
     watch: (agent, _endpoint, changed) => sessions.watch(agent, changed),
   };
 
-  /** What became of it once the model has begun to answer, or when the time was over. */
+  /** Its outcome once the model has started to answer, or after the timeout. */
   async function answered(agent: Agent, { id }: Message, signal: AbortSignal): Promise<PiFinding> {
     const over = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
     const bell = { ring: (): void => undefined };
@@ -98,5 +98,5 @@ function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
   }
 }
 
-/** It stands among the user's words there, whoever wrote it; its first line says when that was an agent. */
+/** The model reads it as user; its first line says if an agent wrote it. */
 export const envelopeOf = (message: Message): Envelope => envelope(message, { multiline: true, inlineLimit }, "user");
