@@ -1,7 +1,7 @@
 /** Configuration files of other programs as text, in which one entry is set or removed and nothing else changes. */
-import { applyEdits, modify, parse, type ParseError } from "jsonc-parser";
 import { TielineError } from "../model/errors.ts";
 import type { Environment } from "./folders.ts";
+import { parsedObject, withValue } from "./jsonText.ts";
 
 /** A program's list of MCP servers. */
 export interface McpSettings {
@@ -20,32 +20,16 @@ export interface Registry {
 
 /** JSON, with or without comments. */
 export function jsonText(path: readonly string[]): Registry {
-  const edit = (given: string, value: unknown): string => {
-    const text = given.trim() === "" ? "{}\n" : given;
-    const tabs = /^\t/m.test(text);
-    const formattingOptions = {
-      insertSpaces: !tabs,
-      tabSize: tabs ? 1 : indentOf(text),
-      eol: text.includes("\r\n") ? "\r\n" : "\n",
-    };
-    return applyEdits(text, modify(text, [...path], value, { formattingOptions }));
-  };
   return {
     read(text) {
-      const errors: ParseError[] = [];
-      let found: unknown = text.trim() === "" ? {} : parse(text, errors, { allowTrailingComma: true });
-      if (errors.length > 0 || typeof found !== "object" || found === null || Array.isArray(found))
-        throw invalid("JSON");
+      let found: unknown = parsedObject(text);
+      if (found === null) throw invalid("JSON");
       for (const key of path) found = (found as Record<string, unknown> | undefined)?.[key];
       return found ?? null;
     },
-    with: (text, entry) => edit(text, entry),
-    without: (text) => edit(text, undefined),
+    with: (text, entry) => withValue(text, [...path], entry),
+    without: (text) => withValue(text, [...path], undefined),
   };
-}
-
-function indentOf(text: string): number {
-  return /^( +)\S/m.exec(text)?.[1]?.length ?? 2;
 }
 
 /** TOML, in which a table is a block of lines of its own. */

@@ -1,5 +1,6 @@
 /** Settings files that belong to other programs. */
 import { TielineError } from "../model/errors.ts";
+import { changedText, commentsIn, parsedObject } from "./jsonText.ts";
 
 export type Settings = Record<string, unknown>;
 
@@ -31,27 +32,19 @@ export function settingsWithout(
   return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
 }
 
-/** Null is a file that is not there. Throws CONFIG_INVALID when it is none. */
+/** Null is a file that does not exist. Throws CONFIG_INVALID when it is not a JSON object, with or without comments. */
 export function parseSettings(file: string, text: string | null): Settings {
-  try {
-    const settings: unknown = text === null || text.trim() === "" ? {} : JSON.parse(text);
-    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Settings;
-    throw new Error("it is not an object");
-  } catch (cause) {
-    throw new TielineError(
-      "CONFIG_INVALID",
-      `${file} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        remedy: "nothing was changed; repair the file, then run this again",
-        operands: { file },
-        cause,
-      },
-    );
-  }
+  const settings = parsedObject(text ?? "");
+  if (settings !== null) return settings;
+  throw new TielineError("CONFIG_INVALID", `${file} is not valid JSON`, {
+    remedy: "nothing was changed; repair the file, then run this again",
+    operands: { file },
+  });
 }
 
-/** Indented as the text before it was. */
-export function settingsText(settings: Settings, before: string | null): string {
-  const indent = /^([ \t]+)\S/m.exec(before ?? "")?.[1] ?? "  ";
-  return `${JSON.stringify(settings, null, indent)}\n`;
+/** The text with the settings changed; comments and formatting stay. */
+export function settingsText(text: string | null, settings: Settings, changed: Settings): string {
+  if (text === null || (Object.keys(settings).length === 0 && commentsIn(text).length === 0))
+    return `${JSON.stringify(changed, null, 2)}\n`;
+  return changedText(text, settings, changed);
 }

@@ -87,11 +87,13 @@ describe("without mail", () => {
     expect(home.asked).toEqual([]);
   });
 
-  test("a payload that is written with spaces, or that has no usable session, is taken as well", async () => {
+  test("takes a payload with any legal spacing, or without a usable session", async () => {
     using home = aHome();
     const odd = [
       JSON.stringify(payload, null, 2),
       `{ "session_id" : "s-1" }`,
+      `{"session_id": "s-1"}`,
+      `{"session_id"\n:\n\t"s-1"\n}`,
       `{"session_id":7}`,
       `{"session_id":"../../etc"}`,
       "{}",
@@ -123,11 +125,11 @@ describe("with mail", () => {
   test("the daemon's answer is printed, and confirmed", async () => {
     using home = aHome();
     flagEvents(home.place, "s-1", ["PostToolUse", "PreToolUse"]);
-    const spaced = JSON.stringify(payload, null, 2);
     for (const [stdin, env] of [
       [text(), inEnvironment],
       [text(), {}],
-      [spaced, {}],
+      [JSON.stringify(payload, null, 2), {}],
+      [`{"session_id"\n:\n\t"s-1", "hook_event_name": "Stop"}`, {}],
     ] as const) {
       for (const event of ["PostToolUse", "PreToolUse"]) {
         home.asked.length = 0;

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
+import { commentsIn, parsedObject } from "../jsonText.ts";
 import { settingsWithHooks } from "./install.ts";
 
 const { with: withHooks, without: withoutHooks } = settingsWithHooks;
@@ -174,4 +175,34 @@ test("what another program writes in between is not lost", () => {
   expect(after["hooks"]).toHaveProperty("SessionStart");
   removeHooks(settingsWithHooks, here.file, here.memory);
   expect(readFileSync(here.file, "utf8")).toBe(JSON.stringify({ theme: "dark" }));
+});
+
+test("keeps comments in the settings, and restores the text to the letter", () => {
+  using here = folder();
+  const before = `{
+  // my model
+  "model": "opus", /* for now */
+  "hooks": {
+    // audits every command
+    "PreToolUse": [
+      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "/usr/local/bin/audit" }] }, // mine
+    ],
+  },
+}
+`;
+  writeFileSync(here.file, before);
+  expect(installHooks(settingsWithHooks, here.file, setup, here.memory).changed).toBe(true);
+  const installed = readFileSync(here.file, "utf8");
+  expect(commentsIn(installed)).toEqual(commentsIn(before));
+  expect(parsedObject(installed)).toEqual(withHooks(parsedObject(before)!, setup));
+  expect(installHooks(settingsWithHooks, here.file, setup, here.memory).changed).toBe(false);
+  expect(removeHooks(settingsWithHooks, here.file, here.memory).changed).toBe(true);
+  expect(readFileSync(here.file, "utf8")).toBe(before);
+
+  // A comment that was written in the meantime stays.
+  installHooks(settingsWithHooks, here.file, setup, here.memory);
+  writeFileSync(here.file, readFileSync(here.file, "utf8").replace("/* for now */", "/* until May */"));
+  removeHooks(settingsWithHooks, here.file, here.memory);
+  expect(readFileSync(here.file, "utf8")).toContain("/* until May */");
+  expect(parsedObject(readFileSync(here.file, "utf8"))).toEqual(parsedObject(before)!);
 });

@@ -8,6 +8,7 @@ import { leadsInto, settingsRules, untrustedText } from "../../os/untrustedFile.
 import { renewWatcher } from "../../os/watchFolder.ts";
 import type { ReportedState } from "../../agents/status/reportedState.ts";
 import { claudeFolder } from "./folder.ts";
+import { parsedObject } from "../jsonText.ts";
 import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
 
@@ -190,11 +191,11 @@ export function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentSt
   return waitingFor === "input needed" ? "question" : "dialog";
 }
 
-/** What is broken says nothing: settings allow nothing then, and lists are empty. */
+/** A broken file counts as missing: settings then allow nothing, and lists are empty. */
 function settingsIn(file: string): Record<string, unknown> | null {
   try {
     const text = untrustedText(file, settingsRules());
-    return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
+    return text === null ? null : parsedObject(text);
   } catch {
     return null;
   }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
 import { hookEvents } from "./hooks.ts";
+import { commentsIn, parsedObject } from "../jsonText.ts";
 import { settingsWithHooks } from "./install.ts";
 
 const setup = { hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
@@ -52,4 +53,26 @@ test("a broken file is left alone", () =>
     writeFileSync(file, "{ not json");
     expect(() => installHooks(settingsWithHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
     expect(readFileSync(file, "utf8")).toBe("{ not json");
+  }));
+
+test("keeps comments in the settings, and restores the text to the letter", () =>
+  inFolder((file) => {
+    const before = `{
+\t// looks
+\t"ui": { "theme": "mine" },
+\t"hooks": {
+\t\t"BeforeTool": [
+\t\t\t// lints each file
+\t\t\t{ "matcher": "write_file", "hooks": [{ "type": "command", "command": "/x/lint", "timeout": 20 }] }
+\t\t]
+\t}
+}
+`;
+    writeFileSync(file, before);
+    installHooks(settingsWithHooks, file, setup, memoryOf(file));
+    const installed = readFileSync(file, "utf8");
+    expect(commentsIn(installed)).toEqual(["// looks", "// lints each file"]);
+    expect(parsedObject(installed)).toEqual(settingsWithHooks.with(parsedObject(before)!, setup));
+    expect(removeHooks(settingsWithHooks, file, memoryOf(file)).changed).toBe(true);
+    expect(readFileSync(file, "utf8")).toBe(before);
   }));

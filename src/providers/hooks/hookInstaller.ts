@@ -2,6 +2,7 @@
 import { remember, remembered } from "../../config/memory.ts";
 import { rewrite } from "../../config/rewrite.ts";
 import type { HookSetup } from "../port.ts";
+import { commentsIn } from "../jsonText.ts";
 import { parseSettings, settingsText, type Settings } from "../settingsFile.ts";
 
 /** How our hooks get into a program's settings. */
@@ -44,7 +45,7 @@ export function installHooks(program: HookSettings, file: string, setup: HookSet
     text = before;
     found = parseSettings(file, before);
     const after = program.with(found, setup);
-    return before !== null && Bun.deepEquals(found, after) ? before : settingsText(after, before);
+    return before !== null && Bun.deepEquals(found, after) ? before : settingsText(before, found, after);
   });
   const known = remembered<Before>(memory);
   const wereIn = !Bun.deepEquals(program.without(found, null), found);
@@ -52,6 +53,10 @@ export function installHooks(program: HookSettings, file: string, setup: HookSet
   else if (file in known) found = parseSettings(file, known[file]!);
   return { file, changed, notes: program.notes(setup, found) };
 }
+
+/** Whether two texts with the same settings have the same comments; null: a file that does not exist. */
+const saysTheSame = (text: string, before: string | null): boolean =>
+  Bun.deepEquals(commentsIn(text), commentsIn(before ?? ""));
 
 export function removeHooks(program: HookSettings, file: string, memory: string): Installation {
   const { [file]: before, ...others } = remembered<Before>(memory);
@@ -61,7 +66,8 @@ export function removeHooks(program: HookSettings, file: string, memory: string)
     const settings = parseSettings(file, text);
     const after = program.without(settings, found);
     if (Bun.deepEquals(settings, after)) return text;
-    return before !== undefined && Bun.deepEquals(after, found) ? before : settingsText(after, text);
+    const edited = settingsText(text, settings, after);
+    return before !== undefined && Bun.deepEquals(after, found) && saysTheSame(edited, before) ? before : edited;
   });
   if (before !== undefined) remember(memory, others);
   return { file, changed, notes: changed ? (program.notesAfter ?? []) : [] };
