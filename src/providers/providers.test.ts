@@ -6,6 +6,9 @@ import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
 import type { LaunchOptions } from "./port.ts";
 import { numberedChoices, withArguments } from "./port.ts";
+import { agentPrograms } from "../cli/args.ts";
+import setup from "../cli/commands/setup.ts";
+import { callerIn } from "../client/caller.ts";
 import { providers } from "../compose/providers.ts";
 
 const plain: LaunchOptions = { sessionId: null, resume: false, prompt: null, permissions: "ask", model: null };
@@ -161,4 +164,26 @@ test.each([
   ["│   3. No, suggest changes (esc)       │", "3", "No, suggest changes (esc)"],
 ])("%j is choice %s", (line, number, label) => {
   expect(numberedChoices.choice.exec(line)?.groups).toMatchObject({ number, label });
+});
+
+describe("what the command line knows without loading a provider", () => {
+  test("it suggests every program that has a provider", () => {
+    expect<readonly string[]>(agentPrograms).toEqual(providers.programs.map(({ name }) => name));
+  });
+
+  test("`setup` suggests every program with hooks or MCP servers", () => {
+    const programs = (part: "hooks" | "mcp") =>
+      providers.programs.filter((one) => one[part]).map(({ program }) => program);
+    expect(setup.flags?.["hooks"]).toMatchObject({ suggest: programs("hooks") });
+    expect(setup.flags?.["mcp"]).toMatchObject({ suggest: programs("mcp") });
+  });
+
+  test("a caller's variables are those that programs set for their child processes", () => {
+    const variables = providers.all.flatMap(({ childVariables = [] }) => childVariables);
+    const facts = { pid: 1, cwd: "/", team: undefined, userToken: undefined };
+    for (const name of ["CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"]) {
+      expect(variables).toContain(name);
+      expect(callerIn({ [name]: "1" }, facts).agentVariables).toEqual([name]);
+    }
+  });
 });

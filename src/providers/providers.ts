@@ -12,7 +12,7 @@ export class Providers {
 
   /** An unknown name is treated as `otherwise`. */
   constructor(
-    listed: readonly Provider[],
+    private readonly listed: readonly Provider[],
     private readonly otherwise: Provider,
   ) {
     const all = [...listed, otherwise].flatMap((one) => (one.headless ? [one, one.headless] : [one]));
@@ -21,6 +21,11 @@ export class Providers {
 
   get names(): readonly string[] {
     return [...this.known.keys()];
+  }
+
+  /** Those that know a program, which runs in a terminal. */
+  get programs(): readonly Provider[] {
+    return this.listed.filter(({ program }) => program !== null);
   }
 
   get all(): readonly Provider[] {

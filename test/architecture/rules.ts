@@ -59,6 +59,26 @@ function driverOf(path: string): string | null {
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 
+const providerFolders = ["claude-code", "codex", "gemini", "opencode", "pi"].map((name) => `providers/${name}`);
+const providerNames = /\w*(?:claude|codex|gemini|opencode)[\w-]*|(?<=["'`])pi(?:-\w+)*(?=["'`])/i;
+/** What people call the programs, in sentences. */
+const productNames = /\b(?:Claude Code|Gemini CLI)\b/g;
+/** Files that may name providers, and why. */
+const namesProviders: Readonly<Record<string, string>> = {
+  "src/config/home.ts": "documents the settings; `claudeTeams` is the name of one",
+  "src/config/profileFields.ts": "documents the fields of a profile, with the default provider",
+  "src/config/template.ts": "the example project that `tieline init` writes",
+  "src/cli/args.ts": "the providers that help and completion suggest; a test compares them with compose/",
+  "src/cli/commands/adopt.ts": "help",
+  "src/cli/commands/explain.ts": "help",
+  "src/cli/commands/mcp.ts": "help",
+  "src/cli/commands/setup.ts": "help; a test compares its suggestions with compose/",
+  "src/cli/commands/skill.ts": "help",
+  "src/cli/commands/spawn.ts": "help",
+  "src/client/caller.ts": "reads the variables of programs before any provider is loaded; a test compares them",
+  "src/delivery/transportSelection.ts": "names of transports",
+};
+
 /**
  * Files that write to the terminal themselves: the writer, a protocol on stdout, the starter's line, the log's
  * fallback.
@@ -137,11 +157,22 @@ export const rules: readonly Rule[] = [
     violations: (sources) => {
       const allowed = (target: string, path: string): boolean => {
         const driver = driverOf(target);
-        return driver === null || isIn(driver, "providers") || isIn(path, "compose") || driverOf(path) === driver;
+        return driver === null || isIn(path, "compose") || driverOf(path) === driver;
       };
       return importing(product(sources), allowed, "only compose names drivers");
     },
-    broken: [sourceOf("src/agents/start/a.ts", `import { openMailbox } from "../../mailbox/sqlite/store.ts";`)],
+    broken: [sourceOf("src/agents/start/a.ts", `import { codex } from "../../providers/codex/index.ts";`)],
+  },
+  {
+    name: "a provider's name appears only in its folder and in compose/",
+    violations: (sources) => {
+      const others = product(sources).filter(
+        ({ path }) => !isIn(path, "compose") && !isInOne(path, providerFolders) && !(path in namesProviders),
+      );
+      const inCode = others.map((source) => ({ ...source, code: source.code.replaceAll(productNames, "") }));
+      return containing(inCode, providerNames, "ask the provider instead");
+    },
+    broken: [sourceOf("src/agents/start/a.ts", `if (agent.provider === "codex") startServer();`)],
   },
   {
     name: "only the command line and the daemon read the environment or print",

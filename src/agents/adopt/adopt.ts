@@ -309,9 +309,12 @@ const wouldRun = (pane: PaneFacts, acting: Acting, providers: Providers): Tielin
     operands: { pane: pane.id, program: acting.name, kind: acting.kind },
   });
 
-function howToInsist({ kind, behind, apart, comment, name }: Acting, { all }: Pick<Providers, "all">): string {
+function howToInsist(
+  { kind, behind, apart, comment, name }: Acting,
+  { programs }: Pick<Providers, "programs">,
+): string {
   if (apart) return `adopt it with --provider generic if ${behind} reads the text itself and shows a prompt for it`;
-  const known = all.filter((one) => one.program !== null && one.dialogs !== null).map((one) => one.name);
+  const known = programs.map((one) => one.name);
   const agent = `name the agent program that runs there: --provider ${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
   if (kind === "remote") return `run Tieline where that program runs, or ${agent}; --provider shell if it is a shell`;
   if (kind === "shell")
