@@ -59,7 +59,7 @@ const cases = (): [words: string[], offered: string][] => [
   [["log", "--team", "webh"], "webhooks"],
   [["status", tag.slice(0, 12)], tag],
   [["log", "--thread", tag.slice(0, 12)], tag],
-  [["agents", "add", "new", "--profile", "revi"], "reviewer"],
+  [["profiles", "add", "new", "--profile", "revi"], "reviewer"],
 ];
 
 const lackOf = (shell: string): Lack => lackUnless(Bun.which(shell) !== null, `${shell} is missing here`);

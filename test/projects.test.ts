@@ -42,7 +42,7 @@ const reading = [
   ["topology", "show"],
   ["topology", "check"],
   ["resolve", "ana"],
-  ["agents", "ls"],
+  ["profiles", "ls"],
   ["log"],
   ["dead"],
   ["inbox"],
@@ -52,7 +52,7 @@ const reading = [
 test("reading a project claims no team", async () => {
   for (const command of reading) await ok(command, world.project);
   expect(await teams()).toEqual([]);
-  expect((await world.json<{ name: string }[]>(["agents", "ls"])).map(({ name }) => name)).toContain("ana");
+  expect((await world.json<{ name: string }[]>(["profiles", "ls"])).map(({ name }) => name)).toContain("ana");
 });
 
 describe("a second copy of a project", () => {
@@ -175,7 +175,7 @@ describe("a project that was moved", () => {
 
 describe("from a wrong directory", () => {
   test("the receipt names the agent of that name that runs in another team", async () => {
-    await ok(["agents", "add", "helper", "--user", "--command", "cat"], "/");
+    await ok(["profiles", "add", "helper", "--user", "--command", "cat"], "/");
     await ok(["spawn", "helper"], place("clone"));
     const { code, stdout } = await world.tieline(["send", "helper", "hi"], { cwd: world.dir });
     expect(code).toBe(0);

@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe("profiles", () => {
-  const show = (name: string): Promise<ProfileView> => world.json<ProfileView>(["agents", "show", name]);
+  const show = (name: string): Promise<ProfileView> => world.json<ProfileView>(["profiles", "show", name]);
 
   test("are found in the project, the user's directory and built in, in this order", async () => {
-    const all = await world.json<ProfileView[]>(["agents", "ls"]);
+    const all = await world.json<ProfileView[]>(["profiles", "ls"]);
     expect(all.slice(0, 2).map(({ name, origin }) => [name, origin])).toEqual([
       ["ana", "project"],
       ["bob", "project"],
@@ -28,7 +28,7 @@ describe("profiles", () => {
   test("add writes a file with the given settings, once; rm removes it", async () => {
     const file = join(world.project, ".tieline/agents/cy.md");
     await world.json([
-      "agents",
+      "profiles",
       "add",
       "cy",
       "--command",
@@ -46,18 +46,18 @@ describe("profiles", () => {
       role: "tester",
       prompt: "Test: everything.",
     });
-    expect((await world.tieline(["agents", "edit", "cy"])).stdout).toBe(`${file}\n`);
-    expect(await world.tieline(["agents", "add", "cy"])).toMatchObject({
+    expect((await world.tieline(["profiles", "edit", "cy"])).stdout).toBe(`${file}\n`);
+    expect(await world.tieline(["profiles", "add", "cy"])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("error CONFLICT"),
     });
-    await world.json(["agents", "rm", "cy"]);
+    await world.json(["profiles", "rm", "cy"]);
     expect(existsSync(file)).toBeFalse();
   });
 
   test("the user's own serve every project", async () => {
     const added = await world.json<ProfileView>([
-      "agents",
+      "profiles",
       "add",
       "dora",
       "--user",
@@ -82,22 +82,22 @@ describe("profiles", () => {
       ["edit", "qa"],
       ["add", "ana"],
     ] as const) {
-      expect(await world.tieline(["agents", action, name])).toMatchObject({
+      expect(await world.tieline(["profiles", action, name])).toMatchObject({
         code: 3,
         stderr: expect.stringContaining("error CONFLICT"),
       });
     }
     expect(readFileSync(join(world.project, "tieline.yaml"), "utf8")).toBe(before);
-    expect(await world.tieline(["agents", "show", "dra"])).toMatchObject({
+    expect(await world.tieline(["profiles", "show", "dra"])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('did you mean "dora"'),
     });
-    expect(await world.tieline(["agents", "add", "eve", "--profile", "enginer"])).toMatchObject({
+    expect(await world.tieline(["profiles", "add", "eve", "--profile", "enginer"])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('there is no profile "enginer"; did you mean "engineer"?'),
     });
-    expect((await world.json<ProfileView[]>(["agents", "ls"])).map(({ name }) => name)).not.toContain("eve");
-    expect(await world.tieline(["agents", "add", "user"])).toMatchObject({
+    expect((await world.json<ProfileView[]>(["profiles", "ls"])).map(({ name }) => name)).not.toContain("eve");
+    expect(await world.tieline(["profiles", "add", "user"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("error NAME_INVALID"),
     });

@@ -7,7 +7,7 @@ export const scripts = { bash, zsh, fish } as const;
 /** What Tieline itself lists, one value on a line. Errors are silent: no values are no completions. */
 const lists = {
   agent: "tieline ls --names 2>/dev/null",
-  profile: "tieline agents ls --names 2>/dev/null",
+  profile: "tieline profiles ls --names 2>/dev/null",
   team: "tieline team ls --names 2>/dev/null",
   tag: "tieline log --tags 2>/dev/null",
 } as const satisfies Partial<Record<Completion, string>>;

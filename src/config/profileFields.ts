@@ -25,7 +25,7 @@ const pattern = text.refine(isPattern, "a regular expression");
 /** What `agents:` in tieline.yaml and the front matter of a profile file may say. */
 export const ProfileFields = z
   .strictObject({
-    description: text.describe("One line about it, shown by `tieline agents ls`."),
+    description: text.describe("One line about it, shown by `tieline profiles ls`."),
     profile: name.describe("Another profile to inherit settings from."),
     provider: text.describe(
       "The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else " +

@@ -140,7 +140,7 @@ describe("a name that passes for the user's", () => {
         code: 2,
         stderr: expect.stringContaining("NAME_INVALID"),
       });
-      expect(await world.tieline(["agents", "add", name, "--user"])).toMatchObject({
+      expect(await world.tieline(["profiles", "add", name, "--user"])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining("NAME_INVALID"),
       });

@@ -109,7 +109,7 @@ describe("a daemon that may open only a few files", () => {
       if (first !== "ready") {
         codes.add((JSON.parse(first) as { error: { code: string } }).error.code);
       } else {
-        for (const args of [["ls"], ["agents"], ["log"], ["status", "MSG_USER_00000000"], ["doctor"]]) {
+        for (const args of [["ls"], ["profiles"], ["log"], ["status", "MSG_USER_00000000"], ["doctor"]]) {
           const child = Bun.spawn([new URL("../../bin/tieline", import.meta.url).pathname, ...args], {
             cwd: world.dir,
             env: { ...world.env },

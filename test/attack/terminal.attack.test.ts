@@ -98,7 +98,7 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   restore: [["restore", `no\u001b[2Jwhere`, "--yes"]],
   read: [["read", "ana"]],
   resolve: [["resolve", "ana", "--explain"]],
-  agents: [["agents"], ["agents", "show", "ana"], ["agents", "add", "ana"], ["agents", "rm", "ana"]],
+  profiles: [["profiles"], ["profiles", "show", "ana"], ["profiles", "add", "ana"], ["profiles", "rm", "ana"]],
   team: [
     ["team", "ls"],
     ["team", "show", "web"],
@@ -217,7 +217,7 @@ describe("a daemon that answers with escapes in every text", () => {
   test.each(Object.entries(calls))("%s", async (_name, invocations) => {
     for (const args of invocations) {
       daemon.answers = answersWith(`${everything}\nFORGED`);
-      const bodies = ["show", "ask", "read", "answer", "agents", "topology"].includes(args[0]!);
+      const bodies = ["show", "ask", "read", "answer", "profiles", "topology"].includes(args[0]!);
       if (bodies) daemon.answers = answersWith(everything);
       const { stdout } = await tieline.runOnTerminal(args);
       expect(stdout).not.toBe("");

@@ -54,7 +54,7 @@ export function removeProfileFile(profile: Profile): string {
 
 const exists = (name: string, file: string): TielineError =>
   new TielineError("CONFLICT", `${file} is there already`, {
-    remedy: `change it with \`tieline agents edit ${name}\`, or remove it first`,
+    remedy: `change it with \`tieline profiles edit ${name}\`, or remove it first`,
     operands: { name, file },
   });
 

@@ -47,7 +47,7 @@ export class Profiles {
     if (found) return found;
     const near = nearNames(name, this.names(project));
     throw new TielineError("ADDRESS_UNKNOWN", `there is no profile "${name}"${didYouMean(near)}`, {
-      remedy: "`tieline agents ls` lists the profiles",
+      remedy: "`tieline profiles ls` lists the profiles",
       operands: { profile: name, near },
     });
   }
@@ -97,7 +97,7 @@ export class Profiles {
       "CONFIG_INVALID",
       `${source}: ${name} builds on the profile ${fields.profile}, which does not exist`,
       {
-        remedy: "`tieline agents ls` lists the profiles",
+        remedy: "`tieline profiles ls` lists the profiles",
         operands: { profile: fields.profile, source },
       },
     );

@@ -8,43 +8,43 @@ import { present } from "../present.ts";
 
 const actions = ["ls", "add", "show", "rm", "edit"] as const;
 const args = [
-  { name: "action", optional: true, choices: actions, summary: "what to do; ls when left out" },
+  { name: "action", optional: true, choices: actions, summary: "what to do; default ls" },
   { name: "name", optional: true, complete: "profile", summary: "the profile" },
 ] as const;
 const flags = {
-  names: { summary: "ls: only the names, one on a line" },
-  user: { summary: "add: for all your projects, instead of this one" },
-  provider: { value: "PROVIDER", suggest: [...agentPrograms, "generic"], summary: "add: which program it is" },
-  profile: { value: "NAME", complete: "profile", summary: "add: the profile whose settings it takes over" },
-  command: { value: "LINE", summary: "add: how it is started, for the shell" },
+  names: { summary: "ls: only the names, one per line" },
+  user: { summary: "add: for all your projects, not only this one" },
+  provider: { value: "PROVIDER", suggest: [...agentPrograms, "generic"], summary: "add: the program" },
+  profile: { value: "NAME", complete: "profile", summary: "add: the profile to inherit settings from" },
+  command: { value: "LINE", summary: "add: the command, as a shell line" },
   model: { value: "MODEL", summary: "add: the model, as the program names it" },
   role: { value: "ROLE", summary: "add: a label that several agents may share" },
-  cwd: { value: "DIR", complete: "directory", summary: "add: where it works" },
-  description: { value: "TEXT", summary: "add: what it is for" },
-  prompt: { value: "TEXT", summary: "add: what it is told at its start; - is stdin" },
+  cwd: { value: "DIR", complete: "directory", summary: "add: its working directory" },
+  description: { value: "TEXT", summary: "add: one line about it" },
+  prompt: { value: "TEXT", summary: "add: its prompt; - is stdin" },
 } as const;
 type Running = Context<typeof args, typeof flags>;
 
 const agents = command({
-  name: "agents",
+  name: "profiles",
   group: "Agents",
-  summary: "list, add, show, remove or edit the profiles that agents are started from",
-  usage: ["agents [ls]", "agents add <name>", "agents show|edit|rm <name>"],
+  summary: "list, add, show, remove or edit profiles",
+  usage: ["profiles [ls]", "profiles add <name>", "profiles show|edit|rm <name>"],
   details: [
-    "A profile is looked for in the project (tieline.yaml, then .tieline/agents), then in your own agents " +
-      "directory, then among those that are built in. `add` writes a Markdown file with front matter, and `rm` " +
-      "removes such a file; tieline.yaml is never changed.",
-    "`edit` opens the file with $VISUAL or $EDITOR on a terminal, and prints its path elsewhere.",
+    "Agents are started from profiles. A profile is looked up in the project (tieline.yaml, then " +
+      ".tieline/agents), then in agents/ of the home, then among the built-in ones. `add` writes a " +
+      "Markdown file with front matter, and `rm` removes such a file. tieline.yaml is never changed.",
+    "`edit` opens the file in $VISUAL or $EDITOR. Without a terminal it prints the path.",
   ],
   args,
   flags,
   examples: [
-    ["tieline agents ls", "who could be started here"],
+    ["tieline profiles ls", "the profiles available here"],
     [
-      'tieline agents add ana --profile engineer --model opus --prompt "You look after the API."',
-      "a new one for this project",
+      'tieline profiles add ana --profile engineer --model opus --prompt "You look after the API."',
+      "a new profile for this project",
     ],
-    ["tieline agents edit ana", "change it in your editor"],
+    ["tieline profiles edit ana", "open it in your editor"],
   ],
   run: (context) => run[(context.args.action ?? "ls") as keyof typeof run](context),
 });
@@ -155,6 +155,6 @@ function portrait(profile: ProfileView, { paint }: Running["terminal"]): string[
 
 const builtIn = (name: string): TielineError =>
   new TielineError("CONFLICT", `${name} is built in and has no file to edit`, {
-    remedy: `\`tieline agents add ${name}\` writes one that takes over its settings and goes before it`,
+    remedy: `\`tieline profiles add ${name}\` writes one that inherits its settings and takes precedence`,
     operands: { name },
   });
