@@ -5,9 +5,9 @@
 import { join } from "node:path";
 import { labelledScreens } from "../src/testing/screens.ts";
 import { openStage, type Stage } from "../src/testing/stage.ts";
-import { Callers } from "../src/api/callers.ts";
-import { Rights } from "../src/api/rights.ts";
 import { agentOperations } from "../src/api/operations/agents.ts";
+import { bind } from "../src/api/operations/index.ts";
+import { callersOf, rightsOf, viewPartsOf } from "../src/compose/api.ts";
 import { locatorOf } from "../src/agents/adopt/adopt.ts";
 import { listPanes } from "../src/tmux/pane.ts";
 import { foreground } from "../src/os/processes.ts";
@@ -21,7 +21,14 @@ await using stage = await openStage();
 await fill(stage, agents);
 const { tieline } = stage;
 const server = tieline.servers.at(stage.tmux.socketPath);
-const operations = agentOperations(tieline, new Callers(tieline, "token"), new Rights(tieline));
+const { agents: known, storage, delivery, panes: shown } = stage.composition;
+const operations = bind(agentOperations, {
+  ...viewPartsOf(stage.composition),
+  callers: callersOf(stage.composition, "token"),
+  rights: rightsOf(stage.composition),
+  ...{ mailbox: storage.mailbox, courier: delivery.courier, statusMonitor: shown.statusMonitor },
+  ...{ directory: known.directory, native: known.native, resolve: known.ways.resolve },
+});
 const signal = new AbortController().signal;
 const ls = async (): Promise<number> =>
   JSON.stringify(await operations.ls({ all: true }, { caller: { userToken: "token" }, signal, face: "socket" })).length;

@@ -2,9 +2,9 @@
  * How soon a change is known: from the moment at which the terminal shows an agent's new state to the event that tells
  * a watcher, and to an `ls` that shows it. One of twenty attended agents changes at a time. Target: 100 ms.
  */
-import { Callers } from "../src/api/callers.ts";
-import { Rights } from "../src/api/rights.ts";
 import { agentOperations } from "../src/api/operations/agents.ts";
+import { bind } from "../src/api/operations/index.ts";
+import { callersOf, rightsOf, viewPartsOf } from "../src/compose/api.ts";
 import { scriptedStates } from "../src/testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast } from "../src/testing/stage.ts";
 import { median, ms, quantile } from "./support/measure.ts";
@@ -15,7 +15,14 @@ const targetMs = 100;
 
 await using stage = await openStage();
 const { tieline } = stage;
-const operations = agentOperations(tieline, new Callers(tieline, "token"), new Rights(tieline));
+const { agents: known, storage, delivery, panes: shown } = stage.composition;
+const operations = bind(agentOperations, {
+  ...viewPartsOf(stage.composition),
+  callers: callersOf(stage.composition, "token"),
+  rights: rightsOf(stage.composition),
+  ...{ mailbox: storage.mailbox, courier: delivery.courier, statusMonitor: shown.statusMonitor },
+  ...{ directory: known.directory, native: known.native, resolve: known.ways.resolve },
+});
 const signal = new AbortController().signal;
 const agents: ScriptedCast[] = [];
 for (let n = 0; n < crowd; n++) agents.push(await stage.scripted(`agent${n}`));

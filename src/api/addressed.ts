@@ -1,13 +1,23 @@
 /** What a caller's words mean, or the refusal. */
-import type { Switch } from "../compose/index.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import { paneLocator, type PaneLocator } from "../delivery/transports/paneLocator.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { endpointBy, type Agent, type Endpoint } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Message, Sender } from "../model/message.ts";
-import { paneLocator, type PaneLocator } from "../delivery/transports/paneLocator.ts";
+import type { RouterParts } from "../routing/router.ts";
+
+export interface Resolving {
+  /** Which agents an address means for a sender, as when sending to it. */
+  readonly resolve: RouterParts["resolve"];
+}
+
+interface Known {
+  readonly directory: Pick<Directory, "agent">;
+}
 
 /** For what is done to one agent at a time; it may be known only by its profile yet. */
-export function agentCalled(address: string, from: Sender, { resolve }: Pick<Switch, "resolve">): Agent {
+export function agentCalled(address: string, from: Sender, { resolve }: Resolving): Agent {
   const { agents } = resolve(address, from);
   if (agents.length === 1) return agents[0]!;
   throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, {
@@ -17,10 +27,10 @@ export function agentCalled(address: string, from: Sender, { resolve }: Pick<Swi
 }
 
 /** One that exists, whether or not it runs. */
-export function programCalled(address: string, from: Sender, tieline: Pick<Switch, "resolve" | "directory">): Agent {
-  const agent = agentCalled(address, from, tieline);
+export function programCalled(address: string, from: Sender, parts: Resolving & Known): Agent {
+  const agent = agentCalled(address, from, parts);
   if (agent.kind !== "program") throw isNoProgram(agent);
-  if (tieline.directory.agent(agent.id) === null) throw neverStarted(agent);
+  if (parts.directory.agent(agent.id) === null) throw neverStarted(agent);
   return agent;
 }
 

@@ -1,19 +1,24 @@
 import { dirname } from "node:path";
-import type { Caller, OperationName } from "./schema.ts";
-import type { Switch } from "../compose/index.ts";
+import type { Seat } from "../agents/directory/claims.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import { digestOf } from "../agents/directory/token.ts";
+import type { Teams } from "../agents/teams.ts";
+import { untrusted, type Trust } from "../agents/trust/trust.ts";
 import { findProject } from "../config/projects.ts";
-import { userId, type Agent, type Permission, isLive } from "../model/agent.ts";
+import { paneLocator } from "../delivery/transports/paneLocator.ts";
+import type { HookCall } from "../intake/hooks/call.ts";
+import type { HookCaller } from "../intake/hooks/door.ts";
+import { isLive, userId, type Agent, type Permission } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
-import type { HookCall } from "../intake/hooks/call.ts";
-import { digestOf } from "../agents/directory/token.ts";
+import type { Objects } from "../objects/objects.ts";
 import { userWords } from "../os/accounts.ts";
-import { Lineages } from "../os/processes.ts";
-import type { Seat } from "../agents/directory/claims.ts";
-import { untrusted } from "../agents/trust/trust.ts";
-import { paneLocator } from "../delivery/transports/paneLocator.ts";
-import type { HookCaller } from "../daemon/hooks.ts";
+import { Lineages, type Processes } from "../os/processes.ts";
+import type { Connections } from "../providers/connections.ts";
+import type { NativeTeams } from "../providers/nativeTeams.ts";
+import type { Providers } from "../providers/providers.ts";
 import { identify, sameSecret, type KnownAgents } from "./identity.ts";
+import type { Caller, OperationName } from "./schema.ts";
 
 /** What shows the files of a project, so that it is worth saying that they give no power yet. */
 const looksAtProject: ReadonlySet<OperationName> = new Set([
@@ -57,16 +62,27 @@ const actsInTeam: ReadonlySet<OperationName> = new Set([
   ] as const),
 ]);
 
+export interface CallersParts {
+  readonly directory: Directory;
+  readonly processes: Processes;
+  readonly teams: Pick<Teams, "claims">;
+  readonly trust: Pick<Trust, "inspect">;
+  readonly objects: Pick<Objects, "see">;
+  readonly native: Pick<NativeTeams, "makeRoom">;
+  readonly providers: Pick<Providers, "of">;
+  readonly connections: Pick<Connections, "isOtherSession">;
+}
+
 /** Who calls, and for which team. */
 export class Callers {
   private readonly known: KnownAgents;
   private readonly found = new WeakMap<Caller, Promise<Sender>>();
 
   constructor(
-    private readonly tieline: Switch,
+    private readonly parts: CallersParts,
     userToken: string,
   ) {
-    const { directory, processes, providers } = tieline;
+    const { directory, processes, providers } = parts;
     const lineages = new Lineages(processes);
     this.known = {
       userToken,
@@ -127,9 +143,9 @@ export class Callers {
     const found =
       (token && withToken(digestOf(token))) ||
       (pid && (await withDescendant(pid))) ||
-      (!this.tieline.providers.of(provider).sharesProcess && tmuxSocket && pane && inPane(tmuxSocket, pane)) ||
+      (!this.parts.providers.of(provider).sharesProcess && tmuxSocket && pane && inPane(tmuxSocket, pane)) ||
       null;
-    return found && !this.tieline.connections.isOtherSession(found, sessionId) ? found : null;
+    return found && !this.parts.connections.isOtherSession(found, sessionId) ? found : null;
   }
 
   /** The user's team by the directory of the call. Changes nothing. */
@@ -138,7 +154,7 @@ export class Callers {
   }
 
   private seatOf({ team, cwd = "/" }: Caller): Seat {
-    return this.tieline.teams.claims.seatOf(team, cwd);
+    return this.parts.teams.claims.seatOf(team, cwd);
   }
 
   /**
@@ -148,14 +164,14 @@ export class Callers {
     if (!actsInTeam.has(operation)) return;
     const { id, team } = await this.sender(caller);
     if (id !== userId) return;
-    this.tieline.teams.claims.claim(this.seatOf(caller));
+    this.parts.teams.claims.claim(this.seatOf(caller));
     this.look(team);
   }
 
   /** The team's file may be new or changed. */
   private look(team: string): void {
-    this.tieline.objects.see(team);
-    this.tieline.native.makeRoom(team);
+    this.parts.objects.see(team);
+    this.parts.native.makeRoom(team);
   }
 
   /** About the files that decide for the caller's directory; agents are not bothered with it. */
@@ -173,13 +189,13 @@ export class Callers {
   }
 
   private claimable(caller: Caller): void {
-    const { claims } = this.tieline.teams;
+    const { claims } = this.parts.teams;
     const seat = this.seatOf(caller);
     if (seat.project !== null && seat.heldBy !== null) throw claims.taken(seat.team, seat.heldBy, seat.project.root);
   }
 
   private trusted(root: string): void {
-    const inspection = this.tieline.trust.inspect(root);
+    const inspection = this.parts.trust.inspect(root);
     if (inspection.state !== "trusted") throw untrusted(inspection);
   }
 
@@ -206,7 +222,7 @@ export class Callers {
   /** Only the user, or an agent whose profile allows it. */
   async allow(caller: Caller, permission: Permission): Promise<Sender> {
     const sender = await this.sender(caller);
-    const agent = this.tieline.directory.agent(sender.id);
+    const agent = this.parts.directory.agent(sender.id);
     if (sender.id === userId || agent?.may.includes(permission)) return sender;
     throw new TielineError("NOT_PERMITTED", `${sender.name} may not do this`, {
       remedy: `the user can, or add \`may: [${permission}]\` to the profile of ${sender.name}`,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { access } from "./access.ts";
-import { operations } from "./operations.ts";
+import { methods } from "./wire.ts";
+import { definitions, operationNames, type Operations } from "./operations/index.ts";
 import type { Caller, OperationName } from "./schema.ts";
 import { digestOf } from "../agents/directory/token.ts";
 import { Directory } from "../agents/directory/directory.ts";
@@ -12,7 +12,6 @@ import { TielineError } from "../model/errors.ts";
 import { seal } from "../model/message.ts";
 import { openTopology } from "../routing/topology/topology.ts";
 import { Callers } from "./callers.ts";
-import type { Operations } from "../daemon/http.ts";
 import { guarded, Rights } from "./rights.ts";
 
 /**
@@ -159,9 +158,7 @@ beforeAll(async () => {
   };
   const callers = new CallersInWeb(parts as never, "the user's token");
   rights = new Rights(parts as never);
-  const ran = Object.fromEntries(
-    Object.keys(operations).map((one) => [one, async () => "ran"]),
-  ) as unknown as Operations;
+  const ran = Object.fromEntries(operationNames.map((one) => [one, async () => "ran"])) as unknown as Operations;
   guardedOperations = guarded(ran, callers, rights, parts as never);
 });
 
@@ -180,17 +177,17 @@ async function outcome(name: OperationName, role: Role): Promise<string> {
 
 describe("who may call an operation", () => {
   test("every operation has a rule, and is in the table", () => {
-    expect(Object.keys(access).toSorted()).toEqual(Object.keys(operations).toSorted());
-    expect(Object.keys(expected).toSorted()).toEqual(Object.keys(operations).toSorted());
+    expect<string[]>(operationNames.toSorted()).toEqual(Object.keys(methods).toSorted());
+    expect(Object.keys(expected).toSorted()).toEqual(Object.keys(methods).toSorted());
   });
 
   test.each(Object.keys(expected) as OperationName[])("%s", async (name) => {
     const found = await Promise.all(roles.map(async (role) => [role, await outcome(name, role)]));
-    const refusal = access[name] === "message" ? "MESSAGE_UNKNOWN" : "NOT_PERMITTED";
+    const refusal = definitions[name].access === "message" ? "MESSAGE_UNKNOWN" : "NOT_PERMITTED";
     expect(found).toEqual(roles.map((role) => [role, expected[name].includes(role) ? "ran" : refusal]));
   });
 
-  test.each((Object.keys(access) as OperationName[]).filter((name) => access[name] !== "open"))(
+  test.each(operationNames.filter((name) => definitions[name].access !== "open"))(
     "%s is refused without an identity",
     async (name) => {
       const run = guardedOperations[name] as unknown as (input: unknown, call: unknown) => Promise<string>;

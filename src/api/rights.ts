@@ -1,7 +1,6 @@
 /** Whose mail and screens a caller may read, and the check of every operation's access rule. */
-import { access } from "./access.ts";
-import type { OperationName } from "./schema.ts";
-import type { Switch } from "../compose/index.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import type { Mailbox } from "../mailbox/port.ts";
 import { userId, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
@@ -9,13 +8,20 @@ import type { Event } from "../model/event.ts";
 import { agentId, type AgentId } from "../model/ids.ts";
 import type { Message, Sender } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
+import type { Lookups } from "../routing/addresses/rules.ts";
 import { partyOf } from "../routing/directoryRouting.ts";
 import { permit } from "../routing/topology/topology.ts";
-import { agentCalled, messageUnknown } from "./addressed.ts";
+import { agentCalled, messageUnknown, type Resolving } from "./addressed.ts";
 import type { Callers } from "./callers.ts";
-import type { Call, Operations } from "../daemon/http.ts";
+import type { Call } from "./operation.ts";
+import { definitions, operationNames, type Operations } from "./operations/index.ts";
+import type { OperationName } from "./schema.ts";
 
-export type RightsParts = Pick<Switch, "directory" | "mailbox" | "lookups" | "resolve">;
+export interface RightsParts extends Resolving {
+  readonly directory: Directory;
+  readonly mailbox: Pick<Mailbox, "receipt" | "message">;
+  readonly lookups: Pick<Lookups, "topology">;
+}
 
 export class Rights {
   constructor(private readonly parts: RightsParts) {}
@@ -115,10 +121,7 @@ export function guarded(operations: Operations, callers: Callers, rights: Rights
       if (named.all !== true) await callers.enter(call.caller, name);
       return run(input, call);
     };
-  const entries = (Object.keys(access) as OperationName[]).map((name) => [
-    name,
-    behind(name, operations[name] as never),
-  ]);
+  const entries = operationNames.map((name) => [name, behind(name, operations[name] as never)]);
   return Object.fromEntries(entries) as unknown as Operations;
 }
 
@@ -142,7 +145,7 @@ async function check(
   { caller }: Call,
   { callers, rights, parts }: Checking,
 ): Promise<void> {
-  const rule = access[name];
+  const rule = definitions[name].access;
   switch (rule) {
     case "open":
       return;

@@ -1,26 +1,16 @@
 /**
- * The wire format between the daemon and everything that talks to it. The daemon validates with these schemas; the
- * client takes only their types, so that a command does not pay for loading a validator.
+ * What several operations take or give, as the daemon and its clients exchange it. The daemon validates with these
+ * schemas; clients import only the types, so that a command does not load a validator.
  */
 import { z } from "zod";
 import { agentStates, permissions, presences } from "../model/agent.ts";
 import { deliveryStates, noteCodes } from "../model/delivery.ts";
 import { kinds, whens } from "../model/message.ts";
-import { wantedStates } from "../model/receipt.ts";
-import { askingSchemas } from "./schemas/asking.ts";
-import { objectSchemas } from "./schemas/objects.ts";
-import { count, flag, pollMs, reader, time, ttlMs } from "./schemas/fields.ts";
-import { lifeSchemas, NotStarted } from "./schemas/life.ts";
-import { pageSchemas } from "./schemas/page.ts";
-import { profileSchemas } from "./schemas/profiles.ts";
-import { RequestView, requestSchemas } from "./schemas/requests.ts";
-import { trustSchemas } from "./schemas/trust.ts";
-import { seeingSchemas } from "./schemas/seeing.ts";
-import { routingSchemas } from "./schemas/routing.ts";
-import { ActivityView, eventSchemas } from "./schemas/events.ts";
-import { hookSchemas } from "./schemas/hooks.ts";
+import { ActivityView } from "./schemas/events.ts";
+import { time } from "./schemas/fields.ts";
+import { RequestView } from "./schemas/requests.ts";
 
-/** What a caller says about itself; the daemon decides by the ladder in daemon/identity.ts who it is. */
+/** What a caller says about itself; api/identity.ts decides who it is. */
 export const Caller = z.object({
   pid: z.number().int().positive().optional(),
   cwd: z.string().optional(),
@@ -189,204 +179,7 @@ export const Check = z.object({
   remedy: z.string().nullable(),
 });
 
-const draftFields = {
-  body: z.string(),
-  summary: z.string().optional(),
-  when: z.enum(whens).optional(),
-  hard: z.boolean().optional(),
-  ttlMs: ttlMs.optional(),
-  key: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe("idempotency key: the same key from the same sender is the same send"),
-  kind: z.enum(["text", "ack"]).optional(),
-  /** The user only: send as an object or alias. */
-  from: z.string().optional(),
-  /** Fail now if this state can never be proved for a recipient. */
-  wait: z.enum(wantedStates).optional(),
-};
-
-const team = z.string().optional().describe("only what was sent in this team, or to one of its agents");
-
-/** Every operation: its HTTP face, what it takes and what it gives. The same table makes the OpenAPI file. */
-export const schemas = {
-  send: {
-    input: z.object({
-      to: z.string(),
-      replyTo: z.string().optional(),
-      expectsReply: z.boolean().optional(),
-      spawn: z.boolean().optional(),
-      ...draftFields,
-    }),
-    output: ReceiptView,
-  },
-  reply: { input: z.object({ tag: z.string(), ...draftFields }), output: ReceiptView },
-  show: { input: z.object({ tag: z.string() }), output: MessageView.extend({ reader }) },
-  status: { input: z.object({ tag: z.string() }), output: HistoryView },
-  /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
-  wait: {
-    input: z.object({
-      tag: z.string(),
-      state: z.enum(wantedStates),
-      timeoutMs: pollMs,
-      after: count.optional().describe("answer as soon as any delivery changed after this moment"),
-    }),
-    output: HistoryView,
-  },
-  inbox: {
-    input: z.object({
-      agent: z.string().optional(),
-      pending: flag.optional(),
-      limit: count.optional(),
-      team: z.string().optional().describe("only what was sent in this team"),
-      peek: flag.optional().describe("look without marking anything as seen"),
-    }),
-    output: z.array(InboxView),
-  },
-  /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
-  collect: {
-    input: z.object({
-      tag: z.string().optional().describe("only this message"),
-      limit: count.optional(),
-      waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some"),
-    }),
-    output: z.array(InboxView),
-  },
-  collected: {
-    input: z.object({
-      deliveries: z.array(z.number().int()),
-      partial: z.array(z.number().int()).optional().describe("those of which only a part was shown"),
-    }),
-    output: z.object({ seen: z.number().int() }),
-  },
-  log: {
-    input: z.object({
-      agent: z.string().optional(),
-      team,
-      thread: z.string().optional(),
-      grep: z.string().optional(),
-      since: count.optional(),
-      before: z.string().optional().describe("an id: only messages that were accepted before it"),
-      limit: count.optional(),
-    }),
-    output: z.array(ReceiptView),
-  },
-  cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
-  retry: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
-  dead: { input: z.object({ team, limit: count.optional() }), output: z.array(ReceiptView) },
-  ls: {
-    input: z.object({ all: flag.optional().describe("every team, not only the caller's") }),
-    output: z.array(AgentView),
-  },
-  adopt: {
-    input: z.object({
-      target: z.string(),
-      name: z.string(),
-      provider: z.string().optional(),
-      workspace: z.string().optional(),
-      role: z.string().optional(),
-    }),
-    output: AgentView,
-  },
-  /**
-   * Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then
-   * on.
-   */
-  register: {
-    input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }),
-    output: z.object({ agent: AgentView, token: z.string() }),
-  },
-  whoami: {
-    input: z.object({}),
-    output: z.object({
-      name: z.string(),
-      team: z.string(),
-      kind: z.enum(["program", "user", "object"]),
-      role: z.string().nullable(),
-      knownBy: z.string().describe("how the caller was identified"),
-    }),
-  },
-  rm: {
-    input: z.object({ agent: z.string(), force: z.boolean().optional() }),
-    output: z.object({ name: z.string(), failedDeliveries: z.number().int() }),
-  },
-  prune: {
-    input: z.object({
-      all: z.boolean().optional().describe("in every team"),
-      force: z.boolean().optional().describe("also agents that have mail or can be resumed"),
-    }),
-    output: z.object({
-      removed: z.array(z.object({ name: z.string(), team: z.string(), failedDeliveries: z.number().int() })),
-      kept: z.array(z.object({ name: z.string(), team: z.string(), why: z.string() })),
-    }),
-  },
-  read: {
-    input: z.object({ agent: z.string(), lines: count.optional() }),
-    output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }),
-  },
-  up: {
-    input: z.object({ only: z.array(z.string()).optional() }),
-    output: z.object({
-      session: z.string(),
-      socket: z.string(),
-      attach: z.string(),
-      started: z.array(AgentView),
-      already: z.array(z.string()),
-      failed: z.array(NotStarted),
-    }),
-  },
-  down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
-  ...lifeSchemas(AgentView),
-  ...eventSchemas(MessageView.extend({ knownBy: z.string(), transitions: z.array(StepView) })),
-  ...hookSchemas,
-  doctor: { input: z.object({}), output: z.array(Check) },
-  daemonStatus: {
-    input: z.object({}),
-    output: z.object({
-      running: z.literal(true),
-      pid: z.number().int(),
-      version: z.string(),
-      socket: z.string(),
-      home: z.string(),
-      startedAt: time,
-      agents: z.number().int(),
-      waiting: z.number().int(),
-      residentBytes: z.number(),
-    }),
-  },
-  daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
-  backup: {
-    input: z.object({
-      file: z
-        .string()
-        .startsWith("/")
-        .optional()
-        .describe("left out: a new file in `backups` of the home, where the oldest are removed"),
-    }),
-    output: z.object({
-      file: z.string(),
-      at: time,
-      bytes: z.number().int(),
-      messages: z.number().int(),
-      altered: z.array(z.string()).describe("tags of messages that were altered on the disk"),
-    }),
-  },
-  ...profileSchemas,
-  ...routingSchemas,
-  ...trustSchemas,
-  ...askingSchemas(InboxView),
-  ...requestSchemas(ReceiptView),
-  ...objectSchemas,
-  ...seeingSchemas,
-  ...pageSchemas,
-} as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;
-
-export type Schemas = typeof schemas;
-export type OperationName = keyof Schemas;
-export type Input<Name extends OperationName> = z.input<Schemas[Name]["input"]>;
-export type Output<Name extends OperationName> = z.output<Schemas[Name]["output"]>;
+export type { Input, OperationName, Output } from "./operations/index.ts";
 export type Caller = z.infer<typeof Caller>;
 export type ReceiptView = z.infer<typeof ReceiptView>;
 export type HistoryView = z.infer<typeof HistoryView>;

@@ -1,7 +1,7 @@
 import { callerIn } from "../client/caller.ts";
 import { createClient, mayHaveArrived, type Client, type Noticed } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
-import { operations, repeatable } from "../api/operations.ts";
+import { methods, repeatable } from "../api/wire.ts";
 import type { Caller, OperationName } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import { attended } from "./attend.ts";
@@ -92,5 +92,5 @@ function mayStart(name: OperationName, input: object, error: unknown, env: Envir
   }
   // One that is there and does not answer keeps the home.
   if (["EACCES", "EPERM", "stopped", "silent"].includes(String(error.operands["cause"]))) return false;
-  return !mayHaveArrived(error) || operations[name] === "GET" || repeatable.has(name) || "key" in input;
+  return !mayHaveArrived(error) || methods[name] === "GET" || repeatable.has(name) || "key" in input;
 }

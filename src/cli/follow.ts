@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import { longestPollMs } from "../api/operations.ts";
+import { longestPollMs } from "../api/wire.ts";
 import type { DeliveryView, ReceiptView, HistoryView } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import { deadlineIn } from "../os/deadline.ts";

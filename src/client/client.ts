@@ -1,5 +1,5 @@
 import { TielineError, type ErrorCode, type Operands } from "../model/errors.ts";
-import { callerHeader, noticeHeader, operations, pathOf } from "../api/operations.ts";
+import { callerHeader, methods, noticeHeader, pathOf } from "../api/wire.ts";
 import type { Caller, Input, OperationName, Output } from "../api/schema.ts";
 
 /**
@@ -26,7 +26,7 @@ export function createClient(daemon: Daemon, caller: Caller, noticed: Noticed = 
 
   return {
     async call(name, input, signal) {
-      const method = operations[name];
+      const method = methods[name];
       const request: RequestInit & { unix?: string } = {
         method,
         headers: method === "POST" ? { ...identity, "content-type": "application/json" } : identity,

@@ -1,7 +1,7 @@
 import { TielineError } from "../model/errors.ts";
 import type { Event, EventFilter } from "../model/event.ts";
 import { fromProblem, lineTo, unavailable, type Daemon } from "./client.ts";
-import { pathOf } from "../api/operations.ts";
+import { pathOf } from "../api/wire.ts";
 import type { Caller } from "../api/schema.ts";
 
 export type StreamedEvent = Event;

@@ -24,6 +24,8 @@ export interface Audience {
   readonly metrics: Metrics;
   /** null: nothing is published. */
   readonly nats: NatsPublisher | null;
+  /** The server of the settings or the environment; null: none. */
+  readonly natsUrl: string | null;
 }
 
 /** The activity before the start of the daemon is read from so many of the last events. */
@@ -48,5 +50,5 @@ export function audienceOf({ events, mailbox, directory, nats: server, clock }: 
   events.onEvent((event) => activities.observe(event));
   events.onEvent((event) => metrics.observe(event));
   if (nats) events.onEvent((event) => nats.offer(event));
-  return { activities, metrics, nats };
+  return { activities, metrics, nats, natsUrl: url };
 }

@@ -15,6 +15,7 @@ import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
 export interface Hooks {
+  readonly place: HookPlace;
   readonly chain: HookChain;
   readonly flags: HookFlags;
   readonly urgency: ReturnType<typeof standardHooks>["urgency"];
@@ -62,5 +63,5 @@ export function hooksOf(parts: HooksParts): Hooks {
   const { urgency } = hooks;
   const isRefusing: typeof urgency.isRefusing = (id) => urgency.isRefusing(id);
   const flags = new HookFlags({ mailbox, providers, agentOf, place, isRefusing, report, clock });
-  return { chain: flags.follow(hooks.chain), flags, urgency };
+  return { place, chain: flags.follow(hooks.chain), flags, urgency };
 }

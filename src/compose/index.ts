@@ -4,107 +4,57 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Directory } from "../agents/directory/directory.ts";
-import type { TmuxServers } from "../agents/layout/servers.ts";
-import type { Profiles } from "../agents/profiles/profiles.ts";
-import type { AgentStarter } from "../agents/start/starter.ts";
-import type { StatusMonitor } from "../agents/status/statusMonitor.ts";
-import type { Teams } from "../agents/teams.ts";
-import type { Trust } from "../agents/trust/trust.ts";
-import { loadHomeConfig, type HomeConfig } from "../config/home.ts";
-import type { Projects } from "../config/projects.ts";
-import type { Courier } from "../delivery/courier.ts";
+import { loadHomeConfig } from "../config/home.ts";
 import { followClock, moveBackDeadlines } from "../delivery/setClock.ts";
 import type { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
-import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
 import { getsNotices } from "../delivery/transportSelection.ts";
-import type { Spine } from "../events/spine.ts";
-import type { HookChain } from "../intake/hooks/chain.ts";
-import { hookPlaceIn, type HookPlace } from "../intake/hooks/place.ts";
-import type { Workspaces } from "../intake/workspaces.ts";
-import type { Backups } from "../mailbox/backups.ts";
-import type { Mailbox } from "../mailbox/port.ts";
-import type { Snapshots } from "../mailbox/sqlite/snapshots.ts";
-import type { Clock } from "../model/ids.ts";
-import type { Objects } from "../objects/objects.ts";
-import type { Processes } from "../os/processes.ts";
+import { hookPlaceIn } from "../intake/hooks/place.ts";
 import { SteadyClock } from "../os/steadyClock.ts";
 import { claudeFolder } from "../providers/claude-code/folder.ts";
 import { serveNativeTeams } from "../providers/claude-code/teams/serve.ts";
-import { teamProtocol } from "../providers/claude-code/teams/teamProtocol.ts";
 import { followUpInboxes } from "../providers/claude-code/transports/inbox/followUp.ts";
 import { claudeInboxEndpoint } from "../providers/claude-code/transports/inbox/transport.ts";
 import { Connections } from "../providers/connections.ts";
-import type { NativeTeams, RequestProtocol } from "../providers/nativeTeams.ts";
-import type { Providers } from "../providers/providers.ts";
 import { tielineCommand } from "../providers/tielineCommand.ts";
-import type { Lookups } from "../routing/addresses/rules.ts";
-import type { Router, RouterParts } from "../routing/router.ts";
-import { agentsOf } from "./agents.ts";
+import { agentsOf, type Agents } from "./agents.ts";
 import { audienceOf, type Audience } from "./audience.ts";
-import { deliveryOf } from "./delivery.ts";
-import { hooksOf } from "./hooks.ts";
-import { intakeOf } from "./intake.ts";
-import type { ComposeOptions } from "./options.ts";
-import { panesOf } from "./panes.ts";
+import { deliveryOf, type DeliveryArea } from "./delivery.ts";
+import { hooksOf, type Hooks } from "./hooks.ts";
+import { intakeOf, type Intake } from "./intake.ts";
+import type { ComposeOptions, Foundation } from "./options.ts";
+import { panesOf, type Panes } from "./panes.ts";
 import { providers } from "./providers.ts";
-import { startingOf } from "./starting.ts";
-import { openStorage } from "./storage.ts";
+import { startingOf, type Starting } from "./starting.ts";
+import { openStorage, type Storage } from "./storage.ts";
 
-export interface Switch extends AsyncDisposable {
-  readonly config: HomeConfig;
-  /** The time of everything that this switch writes down. */
-  readonly clock: Clock;
-  readonly mailbox: Mailbox;
-  readonly directory: Directory;
-  readonly projects: Projects;
-  readonly profiles: Profiles;
-  readonly teams: Teams;
-  readonly trust: Trust;
-  readonly lookups: Lookups;
-  readonly router: Router;
-  readonly courier: Courier;
-  readonly transports: ReadonlyMap<string, Transport>;
-  readonly servers: TmuxServers;
-  readonly processes: Processes;
-  readonly providers: Providers;
+/**
+ * The parts of a home, by area, and their life. Nothing outside this folder gets it whole: `apiOf` and the daemon pick
+ * from it what each consumer declares.
+ */
+export interface Composition extends AsyncDisposable {
+  readonly foundation: Foundation;
+  readonly storage: Storage;
+  readonly agents: Agents;
   readonly connections: Connections;
-  readonly starter: AgentStarter;
-  /** The user has trusted the project of a team: what waited for that continues. */
-  readonly trustChanged: (root: string) => void;
-  readonly objects: Objects;
-  readonly workspaces: Workspaces;
-  readonly tmux: ProbingTransport;
-  readonly statusMonitor: StatusMonitor;
-  readonly native: NativeTeams;
-  readonly protocol: RequestProtocol;
-  readonly transcriptWatcher: Pick<TranscriptWatcher, "canProve">;
-  readonly hooks: HookChain;
-  readonly hookPlace: HookPlace;
-  readonly tmuxSocket: string;
-  /** Whom an address means for a sender, as when sending to it. */
-  readonly resolve: RouterParts["resolve"];
-  readonly events: Spine;
-  readonly backups: Pick<Backups, "make" | "list" | "fault">;
-  /** Looks through a copy of the whole mailbox. */
-  readonly checkMailbox: Snapshots["check"];
-  readonly activities: Audience["activities"];
-  readonly metrics: Audience["metrics"];
-  readonly nats: Audience["nats"];
-  readonly natsUrl: string | null;
+  readonly panes: Panes;
+  readonly intake: Intake;
+  readonly delivery: DeliveryArea;
+  readonly hooks: Hooks;
+  readonly starting: Starting;
+  readonly audience: Audience;
   /** Begins to serve. Until then nothing is delivered or started. */
   start(): Promise<void>;
 }
 
 /** Throws DatabaseTaken when another process serves this home. */
-export function compose(options: ComposeOptions): Switch {
+export function compose(options: ComposeOptions): Composition {
   const steady = new SteadyClock();
   const { report, clock = steady.now, env, note = () => undefined } = options;
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
   const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline"), providers });
   const claudeConfig = claudeFolder(env);
-  const foundation = { options, config, clock, report, command };
+  const foundation: Foundation = { options, config, clock, report, command };
 
   const storage = openStorage(foundation, steady);
   const { mailbox, documents, events, snapshots, backups, retention, indexing } = storage;
@@ -113,20 +63,21 @@ export function compose(options: ComposeOptions): Switch {
     ...{ ...foundation, mailbox, documents, events, claudeConfig },
     wake: (agent) => courier.wake(agent),
   });
-  const { directory, agentOf, projects, profiles, teams, trust, native, lookups, ways, router } = agents;
+  const { directory, agentOf, teams, native, router } = agents;
   const proofOf: TranscriptWatcher["proofOf"] = (agent, message) => transcriptWatcher.proofOf(agent, message);
   const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: connections.said, proofOf });
   const { processes, servers, watches, tmux, statusMonitor, borders, viewers } = panes;
-  const { submissions, workspaces, objects } = intakeOf({
+  const intake = intakeOf({
     ...{ ...foundation, mailbox, documents, events, agents },
-    getsNotices: (agent) => getsNotices(agent, (name) => transports.get(name)!),
+    getsNotices: (agent) => getsNotices(agent, (name) => delivery.transports.get(name)!),
   });
+  const { submissions, workspaces, objects } = intake;
   const hookPlace = hookPlaceIn(options.root);
-  const delivery = deliveryOf({
+  const delivery: DeliveryArea = deliveryOf({
     ...{ ...foundation, mailbox, directory, agentOf, tmux, workspaces, objects, connections, hookPlace, router },
     detailOf: (id) => hooks.urgency.stoppedBy(id),
   });
-  const { courier, transports, retries, uncertain } = delivery;
+  const { courier, retries, uncertain } = delivery;
   const transcriptWatcher: TranscriptWatcher = delivery.transcriptWatcher;
   const hooks = hooksOf({
     ...{ ...foundation, mailbox, events, directory, agentOf, router, profileOf: agents.profileOf },
@@ -141,20 +92,9 @@ export function compose(options: ComposeOptions): Switch {
   const starting = startingOf({ ...foundation, mailbox, servers, processes, tmux, courier, agents, hookPlace });
   const { starter, spawner } = starting;
 
-  const trustChanged = (root: string): void => {
-    for (const team of teams.claims.teamsAt(root)) {
-      objects.trustChanged(team);
-      // Mail may have waited for an object that was not there.
-      for (const { id } of directory.roster.inTeam(team)) courier.wake(id);
-    }
-    workspaces.refresh();
-    spawner.trustChanged();
-  };
-
-  const natsUrl = options.natsUrl ?? config.nats.url;
-  const { activities, metrics, nats } = audienceOf({
+  const audience = audienceOf({
     ...{ events, mailbox, directory, clock },
-    nats: { ...config.nats, url: natsUrl },
+    nats: { ...config.nats, url: options.natsUrl ?? config.nats.url },
   });
 
   /** Claude Code's own teams, until told to stop. */
@@ -178,9 +118,9 @@ export function compose(options: ComposeOptions): Switch {
   let nativeTeams: Promise<unknown> = Promise.resolve();
   let following: Promise<unknown> = Promise.resolve();
 
-  // Ended from the last to the first: what hears and starts things, then the courier, then what they stand on.
+  // Closed from the last to the first: what starts things, then the courier, then what both use.
   const open = new AsyncDisposableStack();
-  for (const one of [events, mailbox, snapshots, nats, servers]) open.use(one);
+  for (const one of [events, mailbox, snapshots, audience.nats, servers]) open.use(one);
   open.defer(() => watches.close());
   for (const one of [connections, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
@@ -194,42 +134,7 @@ export function compose(options: ComposeOptions): Switch {
   for (const one of [starter, spawner, indexing, retention, backups]) open.use(one);
 
   return {
-    config,
-    clock,
-    mailbox,
-    directory,
-    projects,
-    profiles,
-    teams,
-    trust,
-    lookups,
-    router,
-    courier,
-    transports,
-    servers,
-    processes,
-    providers,
-    connections,
-    starter,
-    trustChanged,
-    objects,
-    workspaces,
-    tmux,
-    statusMonitor,
-    native,
-    protocol: teamProtocol,
-    transcriptWatcher,
-    hooks: hooks.chain,
-    hookPlace,
-    tmuxSocket: options.tmuxSocket,
-    resolve: ways.resolve,
-    events,
-    backups,
-    checkMailbox: () => snapshots.check(),
-    activities,
-    metrics,
-    nats,
-    natsUrl,
+    ...{ foundation, storage, agents, connections, panes, intake, delivery, hooks, starting, audience },
     async start() {
       objects.start();
       nativeTeams = serveTeams(stopping.signal);

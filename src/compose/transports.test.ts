@@ -5,7 +5,7 @@ import { openStage } from "../testing/stage.ts";
 test("transports rank as docs/providers.md says: by moment for the user, as a peer first for agents", async () => {
   await using stage = await openStage();
   const by = (rank: keyof TransportRank): string[] =>
-    [...stage.tieline.transports.values()]
+    [...stage.composition.delivery.transports.values()]
       .filter(({ traits }) => traits.rank[rank] < 100 && !traits.combined)
       .toSorted((a, b) => a.traits.rank[rank] - b.traits.rank[rank])
       .map(({ name }) => name);

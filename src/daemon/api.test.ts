@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { createClient } from "../client/client.ts";
-import { operations } from "../api/operations.ts";
-import { summaries } from "../api/summaries.ts";
+import { definitions } from "../api/operations/index.ts";
+import { methods } from "../api/wire.ts";
 import { streamEvents } from "../client/stream.ts";
 import { startTestDaemon, stateOf, type TestDaemon } from "../testing/daemon.ts";
 import { apiPage } from "./apiPage.ts";
@@ -169,7 +169,8 @@ describe("docs", () => {
   });
 
   test("every operation says what it does", () => {
-    expect(Object.keys(summaries).toSorted()).toEqual(Object.keys(operations).toSorted());
+    expect(Object.keys(definitions).toSorted()).toEqual(Object.keys(methods).toSorted());
+    for (const { summary } of Object.values(definitions)) expect(summary).toMatch(/^[A-Z].*\.$/);
   });
 
   test("openapi.json is valid OpenAPI 3.1, and the daemon serves it", async () => {

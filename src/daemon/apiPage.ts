@@ -1,8 +1,8 @@
-/** docs/api.md, from the same table as docs/openapi.json. */
-import { access, accessWords } from "../api/access.ts";
-import { operations, pathOf } from "../api/operations.ts";
+/** docs/api.md, from the same definitions as docs/openapi.json. */
+import { accessWords } from "../api/access.ts";
+import { definitions } from "../api/operations/index.ts";
+import { methods, pathOf } from "../api/wire.ts";
 import type { OperationName } from "../api/schema.ts";
-import { summaries } from "../api/summaries.ts";
 
 const intro = `# The API
 
@@ -86,8 +86,9 @@ team. It may read a message if it may read the sender or a recipient. For other 
 `;
 
 export function apiPage(): string {
-  const rows = (Object.keys(operations) as OperationName[]).map(
-    (name) => `| \`${operations[name]} ${pathOf(name)}\` | ${summaries[name] ?? ""} | ${accessWords[access[name]]} |`,
-  );
+  const rows = (Object.keys(methods) as OperationName[]).map((name) => {
+    const { summary, access } = definitions[name];
+    return `| \`${methods[name]} ${pathOf(name)}\` | ${summary} | ${accessWords[access]} |`;
+  });
   return `${intro}${rows.join("\n")}\n`;
 }

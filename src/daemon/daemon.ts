@@ -1,8 +1,10 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Home } from "../client/home.ts";
-import { pathOf, socketOnly } from "../api/operations.ts";
+import { newToken } from "../agents/directory/token.ts";
 import type { Caller, OperationName } from "../api/schema.ts";
+import { pathOf, socketOnly } from "../api/wire.ts";
+import type { Home } from "../client/home.ts";
+import { apiOf, callersOf } from "../compose/api.ts";
 import { compose } from "../compose/index.ts";
 import type { ComposeOptions } from "../compose/options.ts";
 import { configChange } from "../config/changed.ts";
@@ -10,54 +12,25 @@ import { loadHomeConfig } from "../config/home.ts";
 import { refuseDuringMaintenance } from "../config/maintenance.ts";
 import { secureHome } from "../config/privateHome.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
-import { newToken } from "../agents/directory/token.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { atomicWrite } from "../os/atomicWrite.ts";
 import { pause } from "../os/pause.ts";
 import { runForever } from "../os/runForever.ts";
 import { secretIn } from "../os/secretFile.ts";
-import { Callers } from "../api/callers.ts";
 import { guardedRoute } from "./api.ts";
-import { HookDoor } from "./hooks.ts";
-import { watchStandstill } from "./standstill.ts";
-import {
-  callerOnPort,
-  callerOnSocket,
-  createHandle,
-  problem,
-  unboundedBytes,
-  type Handle,
-  type Operations,
-} from "./http.ts";
+import { eventStreams } from "./eventStreams.ts";
+import { callerOnPort, callerOnSocket, createHandle, problem, unboundedBytes, type Handle } from "./http.ts";
 import { emptyLongLogs, openLog } from "./log.ts";
-import { guarded, Rights } from "../api/rights.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
 import type { McpDoor } from "./mcp.ts";
+import { metricsAnswer } from "./metrics.ts";
 import { openapi } from "./openapi.ts";
-import { pageRoute } from "./page/route.ts";
 import { preferencesIn } from "./page/preferences.ts";
+import { pageRoute } from "./page/route.ts";
 import { PageSessions } from "./page/sessions.ts";
 import { paneStreams } from "./paneStream.ts";
 import { watchSocket } from "./socketWatch.ts";
-import { agentOperations } from "../api/operations/agents.ts";
-import { pruneOperations } from "../api/operations/prune.ts";
-import { Waits } from "./waits.ts";
-import { askingOperations } from "../api/operations/asking.ts";
-import { eventOperations, eventStreams } from "../api/operations/events.ts";
-import { lifeOperations } from "../api/operations/life.ts";
-import { messageOperations } from "../api/operations/messages.ts";
-import { objectOperations } from "../api/operations/objects.ts";
-import { ownOperations } from "../api/operations/own.ts";
-import { pageOperations } from "../api/operations/page.ts";
-import { profileOperations } from "../api/operations/profiles.ts";
-import { readingOperations } from "../api/operations/reading.ts";
-import { requestOperations } from "../api/operations/requests.ts";
-import { seeingOperations } from "../api/operations/seeing.ts";
-import { selfOperations } from "../api/operations/self.ts";
-import { teamOperations } from "../api/operations/teams.ts";
-import { topologyOperations } from "../api/operations/topology.ts";
-import { trustOperations } from "../api/operations/trust.ts";
-import { metricsAnswer, watchingOperations } from "../api/operations/watching.ts";
+import { watchStandstill } from "./standstill.ts";
 
 export interface DaemonOptions {
   readonly home: Home;
@@ -119,10 +92,10 @@ export async function startDaemon({
     await tieline[Symbol.asyncDispose]();
     throw thrown;
   }
-  layHookPlace(tieline.hookPlace, { socket: home.socket, bun: process.execPath });
+  layHookPlace(tieline.hooks.place, { socket: home.socket, bun: process.execPath });
   const stopping = new AbortController();
   const userToken = secretIn(home.userToken, newToken, (note) => log.info(note));
-  const callers = new Callers(tieline, userToken);
+  const callers = callersOf(tieline, userToken);
   const sessions = new PageSessions({
     directory: home.page,
     userToken,
@@ -140,47 +113,26 @@ export async function startDaemon({
     loopback: () => loopback,
   };
   const standstill = watchStandstill();
-  const door = new HookDoor({
-    chain: tieline.hooks,
-    providers: tieline.providers,
-    place: tieline.hookPlace,
-    agentOf: (call, caller) => callers.ofHook(call, caller),
-    report: options.report,
-    mayBeLate: () => standstill.isJustOver(),
-  });
-  const rights = new Rights(tieline);
-  const agents = agentOperations(tieline, callers, rights);
-  const waits = new Waits();
-  const unguarded: Operations = {
-    ...messageOperations(tieline, callers, rights),
-    ...agents,
-    ...lifeOperations(tieline, callers),
-    ...pruneOperations(tieline, callers),
-    ...readingOperations(tieline, callers),
-    ...profileOperations(tieline, callers),
-    ...topologyOperations(tieline, callers, rights),
-    ...trustOperations(tieline, callers),
-    ...teamOperations(tieline, callers, rights, agents.down),
-    ...askingOperations(tieline, callers, rights, waits),
-    ...requestOperations(tieline, callers),
-    ...objectOperations(tieline, callers, rights),
-    ...ownOperations(tieline, callers, rights, waits),
-    ...eventOperations(tieline, callers, rights),
-    ...watchingOperations(tieline, callers, rights),
-    ...seeingOperations(tieline, callers),
-    ...pageOperations(tieline, callers, {
+  const mayBeLate = (): boolean => standstill.isJustOver();
+  const { rights, operations, hooks } = apiOf(tieline, {
+    callers,
+    facts,
+    page: {
       sessions,
       preferences: preferencesIn(join(home.page, "preferences.json"), options.report),
       loopback: () => loopback,
-    }),
-    ...door.operations,
-    ...selfOperations(tieline, callers, rights, facts),
-  };
-  const changedConfig = configChange(home.config, tieline.config);
+    },
+    mayBeLate,
+  });
+  const changedConfig = configChange(home.config, tieline.foundation.config);
   // For commands of the user; agents cannot restart the daemon.
   const settingsNotice = ({ cwd, token }: Caller): string[] =>
     cwd === undefined || token !== undefined ? [] : [changedConfig() ?? []].flat();
-  const operations = guarded(unguarded, callers, rights, tieline);
+  const { mailbox, events } = tieline.storage;
+  const { directory, teams, ways } = tieline.agents;
+  const { servers, tmux, statusMonitor, processes } = tieline.panes;
+  const { metrics, nats } = tieline.audience;
+  const { courier } = tieline.delivery;
   const parts = {
     operations,
     report: options.report,
@@ -188,11 +140,11 @@ export async function startDaemon({
       ...callers.noticesFor(caller, operation),
       ...settingsNotice(caller),
     ],
-    mayBeLate: () => standstill.isJustOver(),
+    mayBeLate,
     answers: {
-      "/metrics": metricsAnswer(tieline, callers),
-      [pathOf("events")]: eventStreams(tieline, callers, rights),
-      "/v1/pane": paneStreams(tieline, callers),
+      "/metrics": metricsAnswer({ callers, mailbox, directory, courier, metrics, events, nats }),
+      [pathOf("events")]: eventStreams({ callers, rights, mailbox, directory, teams, events, statusMonitor }),
+      "/v1/pane": paneStreams({ callers, directory, resolve: ways.resolve, servers, tmux }),
       "/v1/openapi.json": async () => Response.json(openapi(version)),
     },
   };
@@ -205,7 +157,7 @@ export async function startDaemon({
   });
   const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isUsers), report: options.report, version });
   const server = listen(home.socket, (request) => onSocket(request, stopping.signal), options.report);
-  writePid(home.pidFile, (await tieline.processes.read(process.pid))?.startMark ?? "", options.report);
+  writePid(home.pidFile, (await processes.read(process.pid))?.startMark ?? "", options.report);
   const guard = { isKnown: callers.isKnown, stopping: stopping.signal };
   const routes = [
     guardedRoute("/v1", onPort, { ...guard, sessions }),
@@ -219,7 +171,7 @@ export async function startDaemon({
     sessions.revokeAll();
   }
   await tieline.start();
-  const spool = door.readSpool(stopping.signal);
+  const spool = hooks.readSpool(stopping.signal);
   const shortLogs = runForever(
     "the logs of agents",
     stopping.signal,

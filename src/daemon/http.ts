@@ -1,27 +1,11 @@
 /** The daemon's HTTP face: finds the operation, validates, answers JSON or problem+json. No rules of its own. */
-import type { z } from "zod";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { didYouMean, nearNames } from "../model/near.ts";
 import { textUpTo } from "../os/httpServer.ts";
-import { callerHeader, maxBodyBytes, noticeHeader, operations, pathOf } from "../api/operations.ts";
-import { Caller, schemas, type OperationName } from "../api/schema.ts";
-
-/** Where a call came in: at the socket, which only this user can open, or at the loopback port. */
-export type Face = "socket" | "port";
-
-export interface Call {
-  readonly caller: Caller;
-  /** Aborted when the client goes away or the daemon stops. */
-  readonly signal: AbortSignal;
-  readonly face: Face;
-}
-
-export type Operations = {
-  [Name in OperationName]: (
-    input: z.output<(typeof schemas)[Name]["input"]>,
-    call: Call,
-  ) => Promise<z.input<(typeof schemas)[Name]["output"]>>;
-};
+import type { Call, Face } from "../api/operation.ts";
+import { definitions, type Operations } from "../api/operations/index.ts";
+import { checkKeys, invalid, parse } from "../api/parse.ts";
+import { callerHeader, maxBodyBytes, methods, noticeHeader, pathOf } from "../api/wire.ts";
+import { Caller, type OperationName } from "../api/schema.ts";
 
 /** For the server itself, which would cut a caller off without a word; the limit above is kept with an explanation. */
 export const unboundedBytes = Number.MAX_SAFE_INTEGER;
@@ -57,7 +41,7 @@ export function createHandle({
   without = [],
   face,
 }: HandleParts): Handle {
-  const names = (Object.keys(operations) as OperationName[]).filter((name) => !without.includes(name));
+  const names = (Object.keys(methods) as OperationName[]).filter((name) => !without.includes(name));
   const byPath = new Map(names.map((name) => [pathOf(name), name]));
 
   return async (request, signal) => {
@@ -77,11 +61,11 @@ export function createHandle({
       const answer = request.method === "GET" ? await answers[url.pathname]?.(request, call) : null;
       if (answer) return answer;
       if (name === undefined) throw notFound(url.pathname);
-      if (request.method !== operations[name]) throw wrongMethod(name);
+      if (request.method !== methods[name]) throw wrongMethod(name);
       if (mayBeLate() && request.method !== "GET") await refuseIfLeft(request);
       const given = await inputOf(request, url, maxBodyBytes(name));
-      checkKeys(schemas[name].input, given, name);
-      const input = parse(schemas[name].input, given, name);
+      checkKeys(definitions[name].input, given, name);
+      const input = parse(definitions[name].input, given, name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
       const output = await run(input, call);
       return Response.json(output, { headers: noticed(notices(caller, name)) });
@@ -199,41 +183,6 @@ export function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** What came in, as the schema wants it, or USAGE. */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: string): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw invalid(`${name}: ${wordsFor(result.error.issues)}`, result.error);
-}
-
-/** A key that no operation reads would look as if it had an effect. */
-export function checkKeys(schema: z.ZodType, given: unknown, name: string): void {
-  if (!("shape" in schema) || typeof given !== "object" || given === null || Array.isArray(given)) return;
-  const known = Object.keys(schema.shape as object);
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown === undefined) return;
-  const takes = known.length === 0 ? "it takes no parameters" : `it takes ${known.join(", ")}`;
-  throw new TielineError(
-    "USAGE",
-    `${name}: unknown parameter ` +
-      `${JSON.stringify(unknown.slice(0, 100))}${didYouMean(nearNames(unknown.slice(0, 100), known))}`,
-    {
-      remedy:
-        unknown === "team" ? `${takes}; the team of a call is in the header ${callerHeader}, see docs/api.md` : takes,
-      operands: { operation: name, parameter: unknown.slice(0, 100), known },
-    },
-  );
-}
-
-/** A few of them in a few words: what is wrong with a long input can be longer than the input. */
-function wordsFor(issues: readonly z.core.$ZodIssue[]): string {
-  const words = issues.slice(0, 5).map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`.slice(0, 300));
-  return [...words, ...(issues.length > words.length ? [`and ${issues.length - words.length} more`] : [])].join("; ");
-}
-
-const invalid = (message: string, cause?: unknown): TielineError =>
-  new TielineError("USAGE", message, { remedy: "see docs/api.md for what the operation takes", cause });
-
 const tooLong = (limit: number): TielineError =>
   new TielineError("BODY_TOO_LONG", `the request is longer than ${limit} bytes`, {
     remedy: "put the text in a file and send its path",
@@ -247,7 +196,7 @@ const notFound = (path: string): TielineError =>
   });
 
 const wrongMethod = (name: OperationName): TielineError =>
-  new TielineError("USAGE", `${pathOf(name)} takes ${operations[name]}`, {
-    remedy: `use ${operations[name]}`,
+  new TielineError("USAGE", `${pathOf(name)} takes ${methods[name]}`, {
+    remedy: `use ${methods[name]}`,
     operands: { operation: name },
   });

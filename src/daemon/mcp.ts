@@ -1,12 +1,15 @@
 /** MCP over HTTP. Requests are stateless: the caller is identified for each, and nothing is kept in between. */
 import { WebStandardStreamableHTTPServerTransport, type RequestId } from "@modelcontextprotocol/server";
 import type { Client } from "../client/client.ts";
-import { longestBodyBytes } from "../api/operations.ts";
-import { schemas, type Caller } from "../api/schema.ts";
+import { longestBodyBytes } from "../api/wire.ts";
+import type { Call } from "../api/operation.ts";
+import { definitions, type Operations } from "../api/operations/index.ts";
+import { parse } from "../api/parse.ts";
+import type { Caller } from "../api/schema.ts";
 import { modelsCaller } from "../mcp/caller.ts";
 import { mcpSession } from "../mcp/server.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { parse, parseJson, problem, textOf, type Call, type Handle, type Operations } from "./http.ts";
+import { parseJson, problem, textOf, type Handle } from "./http.ts";
 
 export interface McpDoor {
   readonly operations: Operations;
@@ -46,7 +49,7 @@ function clientOver(operations: Operations, caller: Caller, gone: AbortSignal): 
   return {
     async call(name, input, signal) {
       const run = operations[name] as (input: unknown, call: Call) => Promise<never>;
-      return run(parse(schemas[name].input, input, name), {
+      return run(parse(definitions[name].input, input, name), {
         caller,
         face: "port",
         signal: signal ? AbortSignal.any([signal, gone]) : gone,

@@ -1,9 +1,9 @@
 /** The API as OpenAPI 3.1, made from the schemas that requests are validated with. */
 import { z } from "zod";
-import { operations, pathOf } from "../api/operations.ts";
+import { definitions } from "../api/operations/index.ts";
+import { methods, pathOf } from "../api/wire.ts";
 import * as wire from "../api/schema.ts";
-import { schemas, type OperationName } from "../api/schema.ts";
-import { summaries } from "../api/summaries.ts";
+import type { OperationName } from "../api/schema.ts";
 import { errorCodes } from "../model/errors.ts";
 
 type Json = Record<string, unknown>;
@@ -22,7 +22,7 @@ const views = {
 };
 
 export function openapi(version: string): Json {
-  const names = Object.keys(operations) as OperationName[];
+  const names = Object.keys(methods) as OperationName[];
   const ids = idsOf(names);
   return {
     openapi: "3.1.0",
@@ -43,7 +43,7 @@ export function openapi(version: string): Json {
     ],
     security: [{ token: [] }],
     paths: Object.fromEntries(
-      names.map((name) => [pathOf(name), { [operations[name].toLowerCase()]: operation(name, ids) }]),
+      names.map((name) => [pathOf(name), { [methods[name].toLowerCase()]: operation(name, ids) }]),
     ),
     components: {
       securitySchemes: {
@@ -65,11 +65,11 @@ export function openapi(version: string): Json {
 }
 
 function operation(name: OperationName, ids: Ids): Json {
-  const { input, output } = schemas[name];
+  const { summary, input, output } = definitions[name];
   return {
     operationId: name,
-    summary: summaries[name],
-    ...(operations[name] === "GET"
+    summary,
+    ...(methods[name] === "GET"
       ? { parameters: parametersOf(input) }
       : { requestBody: { required: true, content: { "application/json": { schema: refTo(ids.get(input)!) } } } }),
     responses: {
@@ -127,8 +127,8 @@ function idsOf(names: readonly OperationName[]): Ids {
   const ids = new Map<z.ZodType, string>(Object.entries(views).map(([id, schema]) => [schema, id]));
   const name = (schema: z.ZodType, id: string): void => void (ids.has(schema) || ids.set(schema, id));
   for (const one of names) {
-    if (operations[one] === "POST") name(schemas[one].input, `${capital(one)}Input`);
-    name(schemas[one].output, `${capital(one)}Output`);
+    if (methods[one] === "POST") name(definitions[one].input, `${capital(one)}Input`);
+    name(definitions[one].output, `${capital(one)}Output`);
   }
   return ids;
 }

@@ -1,8 +1,10 @@
 /** The live picture of an agent's pane, as text/event-stream. */
-import type { Switch } from "../compose/index.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import type { TmuxServers } from "../agents/layout/servers.ts";
+import type { ProbingTransport } from "../delivery/transports/port.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { capture, snapshotPane } from "../tmux/pane.ts";
-import { paneOf, programCalled } from "../api/addressed.ts";
+import { paneOf, programCalled, type Resolving } from "../api/addressed.ts";
 import type { Callers } from "../api/callers.ts";
 import type { Answer } from "./http.ts";
 
@@ -21,6 +23,13 @@ export interface PaneEnd {
   readonly remedy: string;
 }
 
+export interface PaneStreamParts extends Resolving {
+  readonly callers: Callers;
+  readonly directory: Directory;
+  readonly servers: TmuxServers;
+  readonly tmux: Pick<ProbingTransport, "watch">;
+}
+
 const historyLines = 500;
 const heartbeatMs = 15_000;
 
@@ -28,21 +37,22 @@ const heartbeatMs = 15_000;
  * Rows instead of the program's own bytes: a picture read from tmux is right from its first frame on, whatever was
  * printed before the stream started, and a reader that falls behind skips frames instead of bytes.
  */
-export function paneStreams(tieline: Switch, callers: Callers): Answer {
+export function paneStreams(parts: PaneStreamParts): Answer {
+  const { callers, servers, tmux } = parts;
   return async (request, { caller, signal }) => {
     const from = await callers.user(caller);
     const address = new URL(request.url).searchParams.get("agent") ?? "";
-    const agent = programCalled(address, from, tieline);
+    const agent = programCalled(address, from, parts);
     const { endpoint, locator } = paneOf(agent);
     const { socket, pane } = locator;
-    const server = tieline.servers.at(socket);
+    const server = servers.at(socket);
     const encoder = new TextEncoder();
     const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void =>
       controller.enqueue(encoder.encode(`${text}\n\n`));
     const over = new AbortController();
     const ended = AbortSignal.any([signal, over.signal]);
     let news = Promise.withResolvers<void>();
-    const watch = tieline.tmux.watch(agent, endpoint, () => news.resolve());
+    const watch = tmux.watch(agent, endpoint, () => news.resolve());
     ended.addEventListener("abort", () => {
       watch[Symbol.dispose]();
       news.resolve();

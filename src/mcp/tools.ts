@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { deadlineIn } from "../os/deadline.ts";
 import type { Client } from "../client/client.ts";
-import { longestPollMs } from "../api/operations.ts";
+import { longestPollMs } from "../api/wire.ts";
 import type { Input, Output } from "../api/schema.ts";
 import { whens } from "../model/message.ts";
 import { agentLines, answerText, isShownWhole, letterText, receiptText, historyText } from "./words.ts";

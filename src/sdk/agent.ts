@@ -1,7 +1,7 @@
 // Programs that use the SDK need not have these types themselves.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createClient, type Client, type Daemon } from "../client/client.ts";
-import { longestPollMs } from "../api/operations.ts";
+import { longestPollMs } from "../api/wire.ts";
 import type { Caller, InboxView, Input, Output, ReceiptView, HistoryView } from "../api/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
 import { TielineError } from "../model/errors.ts";

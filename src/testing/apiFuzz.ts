@@ -1,8 +1,9 @@
 /** Requests made from the API's own description: mostly what it asks for, here and there something else. */
 import fc from "fast-check";
 import { openapi } from "../daemon/openapi.ts";
-import { operations, pathOf } from "../api/operations.ts";
-import { schemas, type OperationName } from "../api/schema.ts";
+import { methods, pathOf } from "../api/wire.ts";
+import { definitions } from "../api/operations/index.ts";
+import type { OperationName } from "../api/schema.ts";
 import { tools } from "../mcp/tools.ts";
 import { z } from "zod";
 import { errorCodes } from "../model/errors.ts";
@@ -19,7 +20,7 @@ export interface FuzzedRequest {
 
 /** Would end what is being tested. */
 const fatal: readonly OperationName[] = ["daemonStop"];
-const names = (Object.keys(operations) as OperationName[]).filter((name) => !fatal.includes(name));
+const names = (Object.keys(methods) as OperationName[]).filter((name) => !fatal.includes(name));
 const description = JSON.parse(JSON.stringify(openapi("0.0.0"))) as { components: { schemas: Record<string, Json> } };
 
 /** Words that mean something here, so that requests get further than the first check. */
@@ -109,7 +110,7 @@ function objectFor({ properties = {}, required = [] }: Json): fc.Arbitrary<Json>
 const waits = (key: string): boolean => /(Ms|_seconds)$/.test(key);
 
 const inputSchema = (name: OperationName): Json =>
-  z.toJSONSchema(schemas[name].input, { io: "output", unrepresentable: "any" }) as Json;
+  z.toJSONSchema(definitions[name].input, { io: "output", unrepresentable: "any" }) as Json;
 
 export const requests: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   ...names.map((name) =>
@@ -141,7 +142,7 @@ export const toolCalls: fc.Arbitrary<{ name: string; arguments: unknown }> = fc
 export async function faultIn({ name }: FuzzedRequest, response: Response): Promise<string | null> {
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) {
-    const { success, error } = schemas[name].output.safeParse(body);
+    const { success, error } = definitions[name].output.safeParse(body);
     return success ? null : `the answer does not fit its schema: ${error.message}`;
   }
   if (response.headers.get("content-type") !== "application/problem+json")
@@ -155,7 +156,7 @@ export async function faultIn({ name }: FuzzedRequest, response: Response): Prom
 export function ask({ name, input }: FuzzedRequest, daemon: TestDaemon, token: string): Promise<Response> {
   const headers = { authorization: `Bearer ${token}` };
   const signal = AbortSignal.timeout(30_000);
-  if (operations[name] === "POST")
+  if (methods[name] === "POST")
     return fetch(`${daemon.url}${pathOf(name)}`, { method: "POST", headers, body: JSON.stringify(input), signal });
   const pairs = typeof input === "object" && input !== null ? Object.entries(input) : [["input", input] as const];
   const query = new URLSearchParams(

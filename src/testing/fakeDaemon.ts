@@ -1,6 +1,7 @@
 import { chmodSync } from "node:fs";
-import { callerHeader, operations, pathOf } from "../api/operations.ts";
-import { Caller, schemas, type Input, type OperationName, type Output } from "../api/schema.ts";
+import { callerHeader, methods, pathOf } from "../api/wire.ts";
+import { definitions } from "../api/operations/index.ts";
+import { Caller, type Input, type OperationName, type Output } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 
@@ -34,7 +35,7 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
   const calls: RecordedCall[] = [];
   const told: string[] = [];
   const streams = new Set<ReadableStreamDefaultController<string>>();
-  const byPath = new Map((Object.keys(operations) as OperationName[]).map((name) => [pathOf(name), name]));
+  const byPath = new Map((Object.keys(methods) as OperationName[]).map((name) => [pathOf(name), name]));
   const fake = { calls, answers };
 
   const server = Bun.serve({
@@ -43,10 +44,10 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
       const url = new URL(request.url);
       if (request.headers.get("accept") === "text/event-stream") return stream();
       const name = byPath.get(url.pathname);
-      if (name === undefined || operations[name] !== request.method)
+      if (name === undefined || methods[name] !== request.method)
         return new Response("no such operation", { status: 404 });
       const raw: unknown = request.method === "GET" ? Object.fromEntries(url.searchParams) : await request.json();
-      const input = schemas[name].input.parse(raw) as Record<string, unknown>;
+      const input = definitions[name].input.parse(raw) as Record<string, unknown>;
       const caller = Caller.parse(JSON.parse(decodeURIComponent(request.headers.get(callerHeader)!)));
       calls.push({ name, input, caller });
       return answer(name, input, caller);
@@ -68,7 +69,7 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
     if (!reply)
       return problem(new TielineError("INTERNAL", `the test gave no answer for ${name}`, { remedy: "give one" }));
     try {
-      return Response.json(schemas[name].output.parse(await reply(input, caller)));
+      return Response.json(definitions[name].output.parse(await reply(input, caller)));
     } catch (thrown) {
       if (thrown instanceof TielineError) return problem(thrown);
       throw thrown;

@@ -2,13 +2,21 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { adopt, type AdoptParts } from "../agents/adopt/adopt.ts";
+import type { TmuxServers } from "../agents/layout/servers.ts";
+import type { StatusMonitor } from "../agents/status/statusMonitor.ts";
 import { homeOf } from "../client/home.ts";
-import { compose, type Switch } from "../compose/index.ts";
+import { adoptPartsOf } from "../compose/api.ts";
+import { compose, type Composition } from "../compose/index.ts";
+import type { Panes } from "../compose/panes.ts";
+import type { Courier } from "../delivery/courier.ts";
+import type { Spine } from "../events/spine.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
-import { adopt } from "../agents/adopt/adopt.ts";
+import type { Mailbox } from "../mailbox/port.ts";
 import { userId, userName, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import type { Receipt } from "../model/receipt.ts";
+import type { Router } from "../routing/router.ts";
 import { direct, isListening, scriptedAgentCommand, type Script } from "./scriptedAgent.ts";
 import { privateTmux, type PrivateTmux } from "./tmux.ts";
 import { until } from "./until.ts";
@@ -16,7 +24,9 @@ import { until } from "./until.ts";
 export interface Stage extends AsyncDisposable {
   /** The home. */
   readonly root: string;
-  readonly tieline: Switch;
+  readonly composition: Composition;
+  /** What tests use of it. */
+  readonly tieline: StageParts;
   readonly tmux: PrivateTmux;
   readonly faults: readonly string[];
   /** Runs a program in a window of its own and makes it an agent. */
@@ -27,6 +37,16 @@ export interface Stage extends AsyncDisposable {
   deliveries(receipt: Receipt): readonly Delivery[];
   /** The delivery as soon as it satisfies; fails with its history instead. */
   delivered(receipt: Receipt, enough?: (delivery: Delivery) => boolean): Promise<Delivery>;
+}
+
+export interface StageParts extends AdoptParts {
+  readonly mailbox: Mailbox;
+  readonly events: Spine;
+  readonly router: Router;
+  readonly courier: Courier;
+  readonly servers: TmuxServers;
+  readonly tmux: Panes["tmux"];
+  readonly statusMonitor: StatusMonitor;
 }
 
 export interface Casting {
@@ -63,7 +83,7 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
   const root = mkdtempSync(join(tmpdir(), "tl-stage-"));
   writeFileSync(join(root, "config.json"), JSON.stringify(config));
   const faults: string[] = [];
-  const tieline = compose({
+  const composition = compose({
     root,
     mailboxPath: join(root, "mailbox.db"),
     backupsDirectory: join(root, "backups"),
@@ -78,11 +98,19 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
       void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`),
     ...(debug && { debug }),
   });
-  layHookPlace(tieline.hookPlace, { socket: join(root, "daemon.sock"), bun: process.execPath });
-  await tieline.start();
+  layHookPlace(composition.hooks.place, { socket: join(root, "daemon.sock"), bun: process.execPath });
+  await composition.start();
+  const { mailbox, events } = composition.storage;
+  const { servers, tmux: transport, statusMonitor } = composition.panes;
+  const tieline: StageParts = {
+    ...{ ...adoptPartsOf(composition), mailbox, events, servers, tmux: transport, statusMonitor },
+    router: composition.agents.router,
+    courier: composition.delivery.courier,
+  };
 
   const stage: Stage = {
     root,
+    composition,
     tieline,
     tmux,
     faults,
@@ -144,7 +172,7 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
     },
 
     async [Symbol.asyncDispose]() {
-      await tieline[Symbol.asyncDispose]();
+      await composition[Symbol.asyncDispose]();
       await tmux[Symbol.asyncDispose]();
       rmSync(root, { recursive: true, force: true });
     },

@@ -214,6 +214,49 @@ export const rules: readonly Rule[] = [
     broken: [sourceOf("src/intake/a.ts", `while (!signal.aborted) await readNext();`)],
   },
   {
+    name: "api/ knows nothing of the process that serves it",
+    violations: (sources) => {
+      const outside = ["daemon", "cli", "mcp", "sdk", "client", "compose"];
+      return importing(product(sources, "api"), (target) => !isInOne(target, outside), "api imports no face");
+    },
+    broken: [sourceOf("src/api/operations/a.ts", `import type { Handle } from "../../daemon/http.ts";`)],
+  },
+  {
+    name: "an operation is defined once, with its parts, and bound in compose/",
+    violations: (sources) => {
+      const why = "schema, summary, access and implementation belong in one operation({…}) of api/operations/";
+      const elsewhere = product(sources).filter(({ path }) => !isIn(path, "api/operations"));
+      const unbound = product(sources).filter(({ path }) => !isInOne(path, ["api/operations", "compose"]));
+      return [
+        ...containing(elsewhere, /\boperation\(\{/, why),
+        ...containing(product(sources), /Record<OperationName, (?!"GET" \| "POST">)/, why),
+        ...containing(unbound, /\bbind\(\w+Operations\b/, "only compose/ gives operations their parts"),
+      ];
+    },
+    broken: [sourceOf("src/api/summaries.ts", `export const summaries: Record<OperationName, string> = {};`)],
+  },
+  {
+    name: "no part gets everything",
+    violations: (sources) => {
+      const holders = product(sources).filter(({ path }) => !isIn(path, "compose") && path !== "src/daemon/daemon.ts");
+      const why = "declare the parts that it needs";
+      const whole = containing(holders, /\bComposition\b/, why);
+      const large = product(sources).flatMap(({ path, code }) =>
+        [...code.matchAll(/\binterface (\w+)[^{]*\{\n([^]*?)\n\}/g)]
+          .map(([, name, body]) => ({ name: name!, members: body!.match(/^ {2}(readonly )?\w+[?(:<]/gm)?.length ?? 0 }))
+          .filter(({ name, members }) => members > 20 && (isIn(path, "compose") || /(Parts|Options)$/.test(name)))
+          .map(({ name, members }) => `${path} gives ${members} parts to ${name}; ${why}`),
+      );
+      return [...whole, ...large];
+    },
+    broken: [
+      sourceOf(
+        "src/compose/a.ts",
+        `export interface Switch {\n${Array.from({ length: 21 }, (_, at) => `  readonly part${at}: string;\n`).join("")}}`,
+      ),
+    ],
+  },
+  {
     name: "product code imports no test code",
     violations: (sources) =>
       importing(product(sources), (target) => !isTest(target) && target !== "bun:test", "it is test code"),

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { registry } from "../../src/cli/registry.ts";
 import { createClient } from "../../src/client/client.ts";
-import { operations } from "../../src/api/operations.ts";
-import { schemas, type OperationName } from "../../src/api/schema.ts";
+import { definitions, operationNames } from "../../src/api/operations/index.ts";
+import type { OperationName } from "../../src/api/schema.ts";
 import { TielineError } from "../../src/model/errors.ts";
 import type { Event } from "../../src/model/event.ts";
 import { commandLine, type CommandLine } from "../../src/testing/commandLine.ts";
@@ -188,14 +188,12 @@ function answerOf(name: OperationName, text: string): unknown {
       last: 1,
       more: false,
     };
-  const schema = z.toJSONSchema(schemas[name].output, { unrepresentable: "any" }) as Schema;
+  const schema = z.toJSONSchema(definitions[name].output, { unrepresentable: "any" }) as Schema;
   return filled(schema, text, (schema["$defs"] ?? {}) as Record<string, Schema>);
 }
 
 const answersWith = (text: string): Answers =>
-  Object.fromEntries(
-    (Object.keys(operations) as OperationName[]).map((name) => [name, () => answerOf(name, text)]),
-  ) as Answers;
+  Object.fromEntries(operationNames.map((name) => [name, () => answerOf(name, text)])) as Answers;
 
 test("every command is tried, or prints only text of its own", () => {
   expect([...Object.keys(calls), ...printOwnTextOnly].toSorted()).toEqual(Object.keys(registry).toSorted());
@@ -232,7 +230,7 @@ describe("a daemon that answers with escapes in every text", () => {
     const refuse = (): never => {
       throw new TielineError("CONFLICT", `${everything}\nFORGED`, { remedy: `${everything}\nFORGED` });
     };
-    daemon.answers = Object.fromEntries(Object.keys(operations).map((name) => [name, refuse]));
+    daemon.answers = Object.fromEntries(operationNames.map((name) => [name, refuse]));
     for (const args of invocations) {
       expectSafe((await tieline.runOnTerminal(args)).stdout);
       expectSafe((await tieline.run(args)).stderr);

@@ -1,93 +1,89 @@
-import { EventQuery } from "../schemas/events.ts";
-import type { Switch } from "../../compose/index.ts";
-import type { Agent } from "../../model/agent.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
+import type { Teams } from "../../agents/teams.ts";
+import type { Spine } from "../../events/spine.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
 import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
 import type { Callers } from "../callers.ts";
-import { checkKeys, parse, type Call, type Operations } from "../../daemon/http.ts";
+import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
-import { teamFilterOf } from "../../daemon/teamFilter.ts";
-import { eventStream } from "../../daemon/stream.ts";
+import { EventQuery, EventView } from "../schemas/events.ts";
+import { count } from "../schemas/fields.ts";
+import { teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 
 type Wanted = (event: Event) => boolean;
 
 const scanned = 1_000;
 const mostAtOnce = 10_000;
 
-export function eventOperations(tieline: Switch, callers: Callers, rights: Rights): Pick<Operations, "events"> {
-  const { events } = tieline;
-  const checkTeam = checkTeamOf(tieline);
+export interface EventParts {
+  readonly callers: Callers;
+  readonly rights: Rights;
+  readonly events: Spine;
+  readonly teams: Teams;
+  readonly directory: Directory;
+  readonly mailbox: Mailbox;
+}
 
-  return {
-    async events({ after, since, limit = 100, ...fields }, { caller }) {
+export const eventOperations = [
+  /** Without `after` and `since`: the newest ones. With `accept: text/event-stream` the same place is a live stream. */
+  operation({
+    name: "events",
+    summary: "Events; as text/event-stream also new ones, resumed with Last-Event-ID.",
+    access: "readable",
+    input: EventQuery.extend({ limit: count.optional() }),
+    output: z.object({
+      events: z.array(EventView),
+      last: z.number().int().describe("ask for more, or stream, after this number"),
+      more: z.boolean(),
+    }),
+    async run(parts: EventParts, { after, since, limit = 100, ...fields }, { caller }) {
+      const { callers, rights, events } = parts;
+      const checkTeam = checkTeamOf(parts);
       const from = await callers.sender(caller);
       const filter = filterOf(fields);
       checkTeam(filter.team);
       const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(from, event);
-      if (after === undefined && since === undefined) return newest(wanted, Math.min(limit, mostAtOnce));
+      if (after === undefined && since === undefined) return newest(parts, wanted, Math.min(limit, mostAtOnce));
       const start = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
       const page = events.after(start, scanned);
       return { events: page.filter(wanted), last: page.at(-1)?.seq ?? start, more: page.length === scanned };
     },
-  };
+  }),
+] as const;
 
-  async function newest(wanted: Wanted, limit: number): Promise<{ events: Event[]; last: number; more: boolean }> {
-    const { last } = events;
-    const found: Event[] = [];
-    for (
-      let upTo = last, page = events.upTo(upTo, scanned);
-      found.length < limit && page.length > 0;
-      page = events.upTo(upTo, scanned)
-    ) {
-      found.unshift(...page.filter(wanted));
-      upTo = page[0]!.seq - 1;
-      // A rare type may be far back; others get their turn meanwhile.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    return { events: limit === 0 ? [] : found.slice(-limit), last, more: false };
+async function newest(
+  parts: EventParts,
+  wanted: Wanted,
+  limit: number,
+): Promise<{ events: Event[]; last: number; more: boolean }> {
+  const { events } = parts;
+  const { last } = events;
+  const found: Event[] = [];
+  for (
+    let upTo = last, page = events.upTo(upTo, scanned);
+    found.length < limit && page.length > 0;
+    page = events.upTo(upTo, scanned)
+  ) {
+    found.unshift(...page.filter(wanted));
+    upTo = page[0]!.seq - 1;
+    // A rare type may be far back; others get their turn meanwhile.
+    await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-/** The live answer at the same place, for callers that accept text/event-stream. */
-export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) {
-  const { events, statusMonitor, directory } = tieline;
-  const checkTeam = checkTeamOf(tieline);
-  return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
-    if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
-    const now = events.last;
-    const query = Object.fromEntries(new URL(request.url).searchParams);
-    checkKeys(EventQuery, query, "events");
-    const { after, since, ...fields } = parse(EventQuery, query, "events");
-    const reader = await callers.sender(caller);
-    const resumed = Number(request.headers.get("last-event-id") ?? after ?? NaN);
-    const from = since === undefined ? now : events.before(since);
-    const filter = filterOf(fields);
-    checkTeam(filter.team);
-    // Followers want to see what agents do as it happens.
-    const attention = followsAgents(filter)
-      ? statusMonitor.follow(() =>
-          directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent)),
-        )
-      : null;
-    const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(reader, event);
-    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, wanted, signal, {
-      onEnd: () => attention?.[Symbol.dispose](),
-    });
-  };
+  return { events: limit === 0 ? [] : found.slice(-limit), last, more: false };
 }
 
 /** An unknown team would show an empty list, as if nothing had happened. */
-const checkTeamOf = (tieline: Switch) => {
-  const teamFilter = teamFilterOf(tieline);
+export const checkTeamOf = (parts: TeamFilterParts) => {
+  const teamFilter = teamFilterOf(parts);
   return (team: string | undefined): void => void (team === undefined || teamFilter(team));
 };
 
-const followsAgents = ({ types }: EventFilter): boolean =>
-  types === undefined || types.some((type) => "agent.changed".startsWith(type));
-
-const concerns = ({ name, team }: Agent, filter: EventFilter): boolean =>
-  (filter.team === undefined || filter.team === team) && (filter.agent === undefined || filter.agent === name);
-
-function filterOf({ agent, team, types }: { [Name in keyof EventFilter]: EventFilter[Name] | undefined }): EventFilter {
+export function filterOf({
+  agent,
+  team,
+  types,
+}: { [Name in keyof EventFilter]: EventFilter[Name] | undefined }): EventFilter {
   return {
     ...(agent !== undefined && { agent }),
     ...(team !== undefined && { team }),

@@ -1,48 +1,81 @@
 /** From the first start of an agent to its last: spawn, adopt what is found, steer, stop, resume. */
-import type { Caller } from "../schema.ts";
-import type { NotStarted } from "../schemas/life.ts";
-import type { Switch } from "../../compose/index.ts";
-import { checkProvider, locatorOf } from "../../agents/adopt/adopt.ts";
-import { discover } from "../../agents/adopt/discover.ts";
-import { kill, stop } from "../../agents/stop/end.ts";
-import { refreshStatus } from "../../agents/status/refreshStatus.ts";
+import { z } from "zod";
+import { checkProvider } from "../../agents/adopt/adopt.ts";
+import type { Directory } from "../../agents/directory/directory.ts";
+import { sessionsOf } from "../../agents/layout/place.ts";
+import type { TmuxServers } from "../../agents/layout/servers.ts";
+import type { Profiles } from "../../agents/profiles/profiles.ts";
 import { enlist } from "../../agents/start/enlist.ts";
 import type { Wishes } from "../../agents/start/launch.ts";
-import { sessionsOf } from "../../agents/layout/place.ts";
-import { choose, dialogOf, interrupt } from "../../agents/stop/steer.ts";
+import type { AgentStarter } from "../../agents/start/starter.ts";
+import { refreshStatus } from "../../agents/status/refreshStatus.ts";
+import { kill, stop, type EndParts } from "../../agents/stop/end.ts";
+import { choose, dialogOf, interrupt, type SteerParts } from "../../agents/stop/steer.ts";
+import type { Teams } from "../../agents/teams.ts";
+import type { Trust } from "../../agents/trust/trust.ts";
+import type { HomeConfig } from "../../config/home.ts";
+import type { Courier } from "../../delivery/courier.ts";
+import type { ProbingTransport, Transport } from "../../delivery/transports/port.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
 import { exitIn, isLive, userId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
+import type { Processes } from "../../os/processes.ts";
+import type { NativeTeams } from "../../providers/nativeTeams.ts";
+import type { Providers } from "../../providers/providers.ts";
+import type { RouterParts } from "../../routing/router.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
-import { endpointsInPane } from "../../delivery/transports/paneLocator.ts";
 import { agentCalled, notRunning, paneOf, programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
-import type { Operations } from "../../daemon/http.ts";
-import { tmuxServerOf } from "../../daemon/tmuxServerOf.ts";
-import { agentView, notStarted, endpointViews } from "../views.ts";
+import { operation } from "../operation.ts";
+import { AgentView, type Caller } from "../schema.ts";
+import { DialogView, NotStarted, oneAgent, wishes } from "../schemas/life.ts";
+import { tmuxServerOf } from "../tmuxServerOf.ts";
+import { agentView, notStarted, type ViewParts } from "../views.ts";
 
-type LifeOperations = Pick<
-  Operations,
-  "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place"
->;
+export interface LifeParts extends ViewParts, EndParts, SteerParts {
+  readonly callers: Callers;
+  readonly providers: Providers;
+  readonly profiles: Profiles;
+  readonly teams: Teams;
+  readonly trust: Trust;
+  readonly directory: Directory;
+  readonly starter: AgentStarter;
+  readonly courier: Courier;
+  readonly servers: TmuxServers;
+  readonly transports: ReadonlyMap<string, Transport>;
+  readonly mailbox: Mailbox;
+  readonly config: HomeConfig;
+  readonly tmuxSocket: string;
+  readonly resolve: RouterParts["resolve"];
+  readonly tmux: ProbingTransport;
+  readonly processes: Processes;
+  readonly native: Pick<NativeTeams, "isNativeOnly" | "askToShutDown">;
+}
 
-export function lifeOperations(tieline: Switch, callers: Callers): LifeOperations {
-  const { directory, mailbox, courier, servers, starter, config } = tieline;
-  const view = (agent: Agent) => agentView(directory.agent(agent.id) ?? agent, tieline);
-  const known = (address: string, from: Sender): Agent => programCalled(address, from, tieline);
-  const look = (agent: Agent): Promise<void> => refreshStatus(agent, tieline);
-
-  return {
-    async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
+export const lifeOperations = [
+  operation({
+    name: "spawn",
+    summary: "Start an agent from a profile.",
+    access: "spawn",
+    input: z.object({
+      profile: z.string(),
+      name: z.string().optional(),
+      resume: z.string().optional().describe("the program's own id of the conversation to continue"),
+      ...wishes,
+    }),
+    output: AgentView,
+    async run(parts: LifeParts, { profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
+      const { callers, directory, starter } = parts;
       const from = await callers.allow(caller, "spawn");
-      checkWishes(from, { ...wishes, resume: sessionId }, tieline.providers);
-      tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
-      const profile = tieline.trust.profile(from.team, profileName)!;
+      checkWishes(from, { ...wishes, resume: sessionId }, parts.providers);
+      parts.profiles.mustFind(parts.teams.projectOf(from.team), profileName);
+      const profile = parts.trust.profile(from.team, profileName)!;
       await Promise.all(
         directory.roster
           .inTeam(from.team)
           .filter((agent) => agent.name.startsWith(name ?? profileName))
-          .map(look),
+          .map((one) => refreshStatus(one, parts)),
       );
       const cwd = wishes.cwd ?? (profile.cwd === null && from.id === userId ? caller.cwd : undefined);
       const enlisted = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
@@ -50,58 +83,107 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       const agent = isNew && from.id !== userId ? { ...enlisted, startedBy: from.id } : enlisted;
       const conversation = sessionId === undefined ? "new" : "named";
       try {
-        return view(await starter.start(agent, { socket: tmuxServerOf(from, caller, tieline), conversation }));
+        return view(parts, await starter.start(agent, { socket: tmuxServerOf(from, caller, parts), conversation }));
       } catch (thrown) {
-        if (isNew && exitIn(asTielineError(thrown)) === null && isChanged({ ...wishes, sessionId })) forget(agent);
+        if (isNew && exitIn(asTielineError(thrown)) === null && isChanged({ ...wishes, sessionId }))
+          forget(parts, agent);
         throw thrown;
       }
     },
+  }),
 
-    async stop({ agent: address }, { caller }) {
+  operation({
+    name: "stop",
+    summary: "Ask an agent's program to exit.",
+    access: "kill",
+    input: oneAgent,
+    output: AgentView,
+    async run(parts: LifeParts, { agent: address }, { caller }) {
+      const { callers, native } = parts;
       const from = await callers.allow(caller, "kill");
-      const { native } = tieline;
-      const agent = agentCalled(address, from, tieline);
-      if (native.isNativeOnly(agent)) return view(await native.askToShutDown(agent, from));
-      return ended(await stop(known(address, from), tieline));
+      const agent = agentCalled(address, from, parts);
+      if (native.isNativeOnly(agent)) return view(parts, await native.askToShutDown(agent, from));
+      return ended(parts, await stop(programCalled(address, from, parts), parts));
     },
+  }),
 
-    async kill({ agent: address }, { caller }) {
-      const agent = known(address, await callers.allow(caller, "kill"));
-      return ended(await kill(agent, tieline));
+  operation({
+    name: "kill",
+    summary: "Close an agent's pane.",
+    access: "kill",
+    input: oneAgent,
+    output: AgentView,
+    async run(parts: LifeParts, { agent: address }, { caller }) {
+      const { callers } = parts;
+      const agent = programCalled(address, await callers.allow(caller, "kill"), parts);
+      return ended(parts, await kill(agent, parts));
     },
+  }),
 
-    async restart({ agent: address }, { caller }) {
-      const agent = known(address, await callers.allow(caller, "kill"));
+  operation({
+    name: "restart",
+    summary: "Restart an agent.",
+    access: "kill",
+    input: oneAgent,
+    output: AgentView,
+    async run(parts: LifeParts, { agent: address }, { caller }) {
+      const { callers, starter } = parts;
+      const agent = programCalled(address, await callers.allow(caller, "kill"), parts);
       if (agent.launch === null) throw notStartedByUs(agent);
       // What could not be started again is not ended either.
       starter.profileOf(agent);
-      return view(await starter.start(await kill(agent, tieline)));
+      return view(parts, await starter.start(await kill(agent, parts)));
     },
+  }),
 
-    async resume({ agents }, { caller }) {
+  operation({
+    name: "resume",
+    summary: "Start stopped agents again, with their conversations.",
+    access: "spawn",
+    input: z.object({ agents: z.array(z.string()).optional().describe("without it, the whole team") }),
+    output: z.object({ resumed: z.array(AgentView), already: z.array(z.string()), failed: z.array(NotStarted) }),
+    async run(parts: LifeParts, { agents }, { caller }) {
+      const { callers, directory } = parts;
       const from = await callers.allow(caller, "spawn");
       const meant =
-        agents?.map((address) => known(address, from)) ??
-        directory.roster.inTeam(tieline.teams.mustExist(from.team)).filter((agent) => agent.launch !== null);
-      await Promise.all(meant.map(look));
+        agents?.map((address) => programCalled(address, from, parts)) ??
+        directory.roster.inTeam(parts.teams.mustExist(from.team)).filter((agent) => agent.launch !== null);
+      await Promise.all(meant.map((agent) => refreshStatus(agent, parts)));
       const offline = meant.map((agent) => directory.agent(agent.id)!).filter((agent) => !isLive(agent));
-      const results = await Promise.all(offline.map((agent) => resume(agent)));
+      const results = await Promise.all(offline.map((agent) => resume(parts, agent)));
       return {
-        resumed: results.flatMap((result) => ("started" in result ? [view(result.started)] : [])),
+        resumed: results.flatMap((result) => ("started" in result ? [view(parts, result.started)] : [])),
         already: meant.filter((agent) => !offline.some(({ id }) => id === agent.id)).map((agent) => agent.name),
         failed: results.flatMap((result) => ("failed" in result ? [result.failed] : [])),
       };
     },
+  }),
 
-    async interrupt({ agent: address }, { caller }) {
-      const agent = known(address, await callers.allow(caller, "kill"));
-      await interrupt(agent, tieline);
-      return view(agent);
+  operation({
+    name: "interrupt",
+    summary: "Interrupt an agent's running turn.",
+    access: "kill",
+    input: oneAgent,
+    output: AgentView,
+    async run(parts: LifeParts, { agent: address }, { caller }) {
+      const { callers } = parts;
+      const agent = programCalled(address, await callers.allow(caller, "kill"), parts);
+      await interrupt(agent, parts);
+      return view(parts, agent);
     },
+  }),
 
-    async dialog({ agent: address }, { caller }) {
-      const agent = known(address, await callers.sender(caller));
-      const { state, text, choices, mark } = await dialogOf(agent, tieline);
+  /** What the agent asks now. */
+  operation({
+    name: "dialog",
+    summary: "An agent's open dialog.",
+    access: "answer",
+    input: oneAgent,
+    output: DialogView,
+    async run(parts: LifeParts, { agent: address }, { caller }) {
+      const { callers } = parts;
+      const agent = programCalled(address, await callers.sender(caller), parts);
+      const { state, text, choices, mark } = await dialogOf(agent, parts);
       return {
         agent: agent.name,
         pane: paneOf(agent).locator.pane,
@@ -111,89 +193,99 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
         mark,
       };
     },
+  }),
 
-    async choose({ agent: address, choice, mark }, { caller }) {
-      const agent = known(address, await callers.allow(caller, "answer"));
-      const { place, label } = await choose(agent, choice, mark, tieline);
+  operation({
+    name: "choose",
+    summary: "Answer an agent's open dialog, if it is still the same.",
+    access: "answer",
+    input: z.object({ agent: z.string(), choice: z.string(), mark: z.string() }),
+    output: z.object({ agent: z.string(), choice: z.number().int(), label: z.string() }),
+    async run(parts: LifeParts, { agent: address, choice, mark }, { caller }) {
+      const { callers, courier } = parts;
+      const agent = programCalled(address, await callers.allow(caller, "answer"), parts);
+      const { place, label } = await choose(agent, choice, mark, parts);
       courier.wake(agent.id);
       return { agent: agent.name, choice: place, label };
     },
+  }),
 
-    async discover(_, { caller }) {
-      const { team } = await callers.user(caller);
-      const server = servers.at(serverOf(caller));
-      const found = await discover(server, team, tieline);
-      return found.map(({ pane, program, provider, foundBy, name, sessionId, agent }) => ({
-        ...{ pane: pane.id, session: pane.sessionName, window: pane.windowName, cwd: pane.currentPath },
-        ...{
-          provider,
-          program: program.command,
-          pid: program.pid,
-          name,
-          sessionId,
-          foundBy: [...foundBy],
-          agent: agent && `${agent.team}:${agent.name}`,
-        },
-        endpoints: endpointViews(
-          endpointsInPane(tieline.providers.of(provider), locatorOf(server, pane, program, {})),
-          tieline.transports,
-        ),
-      }));
-    },
-
-    async place({ agent: address }, { caller }) {
+  /** Where an agent, or the caller's team, is in tmux. */
+  operation({
+    name: "place",
+    summary: "Where an agent or a team is in tmux.",
+    access: "everyone",
+    input: z.object({ agent: z.string().optional() }),
+    output: z.object({
+      socket: z.string(),
+      session: z.string(),
+      pane: z.string().nullable(),
+      current: z.string().nullable().describe("the caller's own session, if it sits on that server"),
+    }),
+    async run(parts: LifeParts, { agent: address }, { caller }) {
+      const { callers, directory, servers } = parts;
       const from = await callers.sender(caller);
-      if (address === undefined) return teamPlace(from.team, caller);
-      const agent = known(address, from);
+      if (address === undefined) return teamPlace(parts, from.team, caller);
+      const agent = programCalled(address, from, parts);
       const { locator } = paneOf(agent);
-      await look(agent);
+      await refreshStatus(agent, parts);
       if (!isLive(directory.agent(agent.id)!)) throw notRunning(directory.agent(agent.id)!);
       const session = await currentSession(servers.at(locator.socket), locator.pane);
       return {
         socket: locator.socket,
         session,
         pane: locator.pane,
-        current: await sessionOfCaller(caller, locator.socket),
+        current: await sessionOfCaller(parts, caller, locator.socket),
       };
     },
-  };
+  }),
+] as const;
 
-  function ended(agent: Agent) {
-    courier.wake(agent.id);
-    return view(agent);
-  }
+function view(parts: LifeParts, agent: Agent): AgentView {
+  const { directory } = parts;
+  return agentView(directory.agent(agent.id) ?? agent, parts);
+}
 
-  async function resume(agent: Agent): Promise<{ started: Agent } | { failed: NotStarted }> {
-    try {
-      if (agent.launch === null) throw notStartedByUs(agent);
-      return { started: await starter.start(agent) };
-    } catch (thrown) {
-      return { failed: notStarted(agent.name, asTielineError(thrown)) };
-    }
-  }
+function ended(parts: LifeParts, agent: Agent): AgentView {
+  const { courier } = parts;
+  courier.wake(agent.id);
+  return view(parts, agent);
+}
 
-  /** What was asked for once and never ran leaves nothing behind, unless mail came for it in the meantime. */
-  function forget(agent: Agent): void {
-    if (directory.agent(agent.id) !== null && mailbox.pending(agent.id) === 0) directory.remove(agent.id);
+async function resume(parts: LifeParts, agent: Agent): Promise<{ started: Agent } | { failed: NotStarted }> {
+  const { starter } = parts;
+  try {
+    if (agent.launch === null) throw notStartedByUs(agent);
+    return { started: await starter.start(agent) };
+  } catch (thrown) {
+    return { failed: notStarted(agent.name, asTielineError(thrown)) };
   }
+}
 
-  async function teamPlace(team: string, caller: Caller) {
-    const socket = serverOf(caller);
-    const sessions = sessionsOf(team, directory.roster.inTeam(team), config);
-    for (const session of sessions) {
-      if (await hasSession(servers.at(socket), session))
-        return { socket, session, pane: null, current: await sessionOfCaller(caller, socket) };
-    }
-    throw noSession(team, sessions[0] ?? null, socket);
-  }
+/** What was asked for once and never ran leaves nothing behind, unless mail came for it in the meantime. */
+function forget(parts: LifeParts, agent: Agent): void {
+  const { directory, mailbox } = parts;
+  if (directory.agent(agent.id) !== null && mailbox.pending(agent.id) === 0) directory.remove(agent.id);
+}
 
-  async function sessionOfCaller({ pane, tmuxSocket }: Caller, socket: string): Promise<string | null> {
-    return pane !== undefined && tmuxSocket === socket ? currentSession(servers.at(socket), pane) : null;
+async function teamPlace(parts: LifeParts, team: string, caller: Caller) {
+  const { directory, config, servers } = parts;
+  const socket = serverOf(parts, caller);
+  const sessions = sessionsOf(team, directory.roster.inTeam(team), config);
+  for (const session of sessions) {
+    if (await hasSession(servers.at(socket), session))
+      return { socket, session, pane: null, current: await sessionOfCaller(parts, caller, socket) };
   }
+  throw noSession(team, sessions[0] ?? null, socket);
+}
 
-  function serverOf(caller: Caller): string {
-    return caller.tmuxServer ?? tieline.tmuxSocket;
-  }
+async function sessionOfCaller(parts: LifeParts, { pane, tmuxSocket }: Caller, socket: string): Promise<string | null> {
+  const { servers } = parts;
+  return pane !== undefined && tmuxSocket === socket ? currentSession(servers.at(socket), pane) : null;
+}
+
+function serverOf(parts: LifeParts, caller: Caller): string {
+  return caller.tmuxServer ?? parts.tmuxSocket;
 }
 
 /** Whether it was to differ from its profile. As declared, an agent that cannot start is listed with the reason. */
@@ -206,7 +298,7 @@ const isChanged = (wishes: object): boolean => Object.values(wishes).some((wish)
 function checkWishes(
   from: Sender,
   wishes: Wishes & { readonly resume: string | undefined },
-  providers: Switch["providers"],
+  providers: Providers,
 ): void {
   if (wishes.provider !== undefined) checkProvider(wishes.provider, providers);
   const { task: _, ...more } = wishes;

@@ -1,44 +1,87 @@
-import type { Switch } from "../../compose/index.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
 import { digestOf, newToken } from "../../agents/directory/token.ts";
+import type { Collected, Collection, Courier } from "../../delivery/courier.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
 import { checkAgentName, checkName, userId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
-import type { Collected, Collection } from "../../delivery/courier.ts";
 import type { Callers } from "../callers.ts";
-import type { Operations } from "../../daemon/http.ts";
+import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
-import type { Waits } from "../../daemon/waits.ts";
-import { agentView, inboxView } from "../views.ts";
+import { AgentView, InboxView } from "../schema.ts";
+import { count } from "../schemas/fields.ts";
+import { agentView, inboxView, type ViewParts } from "../views.ts";
+import type { Waits } from "../waits.ts";
 
 /** Programs that register themselves have no screen and no process that we know; this is their provider. */
 const ownProgram = "sdk";
 const way = { transport: "pull", authority: "peer" } as const;
 
-/** What a caller does about itself: who it is, becoming an agent, taking its mail. */
-export function ownOperations(
-  tieline: Switch,
-  callers: Callers,
-  rights: Rights,
-  waits: Waits,
-): Pick<Operations, "collect" | "register" | "whoami"> {
-  const { directory, courier, mailbox } = tieline;
+export interface OwnParts extends ViewParts {
+  readonly callers: Callers;
+  readonly directory: Directory;
+  readonly rights: Rights;
+  readonly courier: Courier;
+  readonly waits: Waits;
+  readonly mailbox: Mailbox;
+}
 
-  return {
-    async whoami(_, { caller }) {
+/** What a caller does about itself: who it is, becoming an agent, taking its mail. */
+export const ownOperations = [
+  operation({
+    name: "whoami",
+    summary: "The caller's identity, and how it was determined.",
+    access: "own",
+    input: z.object({}),
+    output: z.object({
+      name: z.string(),
+      team: z.string(),
+      kind: z.enum(["program", "user", "object"]),
+      role: z.string().nullable(),
+      knownBy: z.string().describe("how the caller was identified"),
+    }),
+    async run(parts: OwnParts, _, { caller }) {
+      const { callers, directory } = parts;
       const { id, name, team, knownBy } = await callers.sender(caller);
       const { kind, role } = directory.agent(id)!;
       return { name, team, kind, role, knownBy };
     },
+  }),
 
-    async collect({ tag, limit = 20, waitMs = 0 }, { caller, signal }) {
+  /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
+  operation({
+    name: "collect",
+    summary: "Fetch your waiting mail, or wait for some.",
+    access: "own",
+    input: z.object({
+      tag: z.string().optional().describe("only this message"),
+      limit: count.optional(),
+      waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some"),
+    }),
+    output: z.array(InboxView),
+    async run(parts: OwnParts, { tag, limit = 20, waitMs = 0 }, { caller, signal }) {
+      const { callers, rights, directory } = parts;
       const from = await callers.sender(caller);
       const only = tag === undefined ? undefined : rights.messageCalled(from, tag).id;
       const wanted = { limit, ...(only && { take: (message: Message) => message.id === only, outOfOrder: true }) };
-      const items = await collected(directory.agent(from.id)!, wanted, AbortSignal.timeout(waitMs), signal);
-      return items.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number }));
+      const items = await collected(parts, directory.agent(from.id)!, wanted, AbortSignal.timeout(waitMs), signal);
+      return items.map((item) => ({ ...inboxView(item, parts), delivery: item.delivery.id as number }));
     },
+  }),
 
-    async register({ name, kind = "program", role = null }, { caller }) {
+  /**
+   * Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then
+   * on.
+   */
+  operation({
+    name: "register",
+    summary: "Register an agent or an object that fetches its own mail.",
+    access: "spawn",
+    input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }),
+    output: z.object({ agent: AgentView, token: z.string() }),
+    async run(parts: OwnParts, { name, kind = "program", role = null }, { caller }) {
+      const { callers, directory, courier } = parts;
       const from = await callers.allow(caller, "spawn");
       const { team } = from;
       if (role !== null) checkName(role, "role");
@@ -60,41 +103,42 @@ export function ownOperations(
         ? directory.update(known.id, fields)
         : directory.register({ name, team, provider: ownProgram, startedBy, ...fields });
       courier.wake(agent.id);
-      return { agent: agentView(agent, tieline), token };
+      return { agent: agentView(agent, parts), token };
     },
-  };
+  }),
+] as const;
 
-  /**
-   * What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has
-   * gone.
-   */
-  async function collected(
-    agent: Agent,
-    wanted: Pick<Collection, "limit" | "take" | "outOfOrder">,
-    patience: AbortSignal,
-    gone: AbortSignal,
-  ): Promise<Collected["items"]> {
-    const over = AbortSignal.any([patience, gone]);
-    using _ = waits.read(agent.id);
-    let arrived = Promise.withResolvers<void>();
-    const arrive = (): void => arrived.resolve();
-    const stop = mailbox.onTransitions((changes) => {
-      if (changes.some(({ delivery, transition }) => delivery.agent === agent.id && transition.to === "queued"))
-        arrive();
-    });
-    over.addEventListener("abort", arrive);
-    try {
-      while (!gone.aborted) {
-        const { items } = await courier.collect(agent, { ...way, ...wanted });
-        if (items.length > 0 || over.aborted) return items;
-        await arrived.promise;
-        arrived = Promise.withResolvers<void>();
-      }
-      return [];
-    } finally {
-      over.removeEventListener("abort", arrive);
-      stop();
+/**
+ * What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has
+ * gone.
+ */
+async function collected(
+  parts: OwnParts,
+  agent: Agent,
+  wanted: Pick<Collection, "limit" | "take" | "outOfOrder">,
+  patience: AbortSignal,
+  gone: AbortSignal,
+): Promise<Collected["items"]> {
+  const { waits, mailbox, courier } = parts;
+  const over = AbortSignal.any([patience, gone]);
+  using _ = waits.read(agent.id);
+  let arrived = Promise.withResolvers<void>();
+  const arrive = (): void => arrived.resolve();
+  const stop = mailbox.onTransitions((changes) => {
+    if (changes.some(({ delivery, transition }) => delivery.agent === agent.id && transition.to === "queued")) arrive();
+  });
+  over.addEventListener("abort", arrive);
+  try {
+    while (!gone.aborted) {
+      const { items } = await courier.collect(agent, { ...way, ...wanted });
+      if (items.length > 0 || over.aborted) return items;
+      await arrived.promise;
+      arrived = Promise.withResolvers<void>();
     }
+    return [];
+  } finally {
+    over.removeEventListener("abort", arrive);
+    stop();
   }
 }
 

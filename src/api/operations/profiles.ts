@@ -1,31 +1,63 @@
-import type { ProfileView } from "../schemas/profiles.ts";
-import type { Switch } from "../../compose/index.ts";
-import type { Project } from "../../config/project.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
 import { fileOf, removeProfileFile, writeProfileFile } from "../../agents/profiles/profileFiles.ts";
+import type { Profiles } from "../../agents/profiles/profiles.ts";
+import type { Teams } from "../../agents/teams.ts";
+import type { Trust } from "../../agents/trust/trust.ts";
+import type { Project } from "../../config/project.ts";
 import { userId } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
+import type { RouterParts } from "../../routing/router.ts";
 import { programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
-import type { Operations } from "../../daemon/http.ts";
+import { operation } from "../operation.ts";
+import { newProfileFields, ProfileView } from "../schemas/profiles.ts";
 
-type ProfileOperations = Pick<Operations, "profiles" | "profile" | "profileAdd" | "profileRemove" | "note">;
+export interface ProfileParts {
+  readonly callers: Callers;
+  readonly profiles: Profiles;
+  readonly teams: Teams;
+  readonly trust: Trust;
+  readonly directory: Directory;
+  readonly resolve: RouterParts["resolve"];
+}
 
-export function profileOperations(tieline: Switch, callers: Callers): ProfileOperations {
-  const { profiles, teams, directory, trust } = tieline;
-
-  return {
-    async profiles(_, { caller }) {
+export const profileOperations = [
+  operation({
+    name: "profiles",
+    summary: "The profiles that agents can be started from.",
+    access: "everyone",
+    input: z.object({}),
+    output: z.array(ProfileView),
+    async run(parts: ProfileParts, _, { caller }) {
+      const { callers, profiles, teams } = parts;
       const { team } = await callers.sender(caller);
-      return profiles.list(teams.projectOf(team)).map((profile) => view(profile, team));
+      return profiles.list(teams.projectOf(team)).map((profile) => view(parts, profile, team));
     },
+  }),
 
-    async profile({ name }, { caller }) {
+  operation({
+    name: "profile",
+    summary: "One profile.",
+    access: "everyone",
+    input: z.object({ name: z.string() }),
+    output: ProfileView,
+    async run(parts: ProfileParts, { name }, { caller }) {
+      const { callers, profiles, teams } = parts;
       const { team } = await callers.sender(caller);
-      return view(profiles.mustFind(teams.projectOf(team), name), team);
+      return view(parts, profiles.mustFind(teams.projectOf(team), name), team);
     },
+  }),
 
-    async profileAdd({ name, scope, ...fields }, { caller, face }) {
+  operation({
+    name: "profileAdd",
+    summary: "Write a profile file.",
+    access: "user",
+    input: z.object({ name: z.string(), scope: z.enum(["project", "user"]), ...newProfileFields }),
+    output: ProfileView,
+    async run(parts: ProfileParts, { name, scope, ...fields }, { caller, face }) {
+      const { callers, teams, profiles, trust } = parts;
       const { team } = await callers.user(caller);
       const project = teams.projectOf(team);
       if (scope === "project" && project === null) throw noProject(team);
@@ -35,10 +67,18 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
       const kept = scope === "project" && face === "socket" ? trust.inspect(project!.root) : null;
       writeProfileFile(profiles.directoryFor(scope === "project" ? project : null), name, fields);
       if (kept !== null) trust.extend(kept, name);
-      return view(profiles.mustFind(project, name), team);
+      return view(parts, profiles.mustFind(project, name), team);
     },
+  }),
 
-    async profileRemove({ name }, { caller, face }) {
+  operation({
+    name: "profileRemove",
+    summary: "Remove a profile file.",
+    access: "user",
+    input: z.object({ name: z.string() }),
+    output: z.object({ name: z.string(), file: z.string() }),
+    async run(parts: ProfileParts, { name }, { caller, face }) {
+      const { callers, profiles, teams, trust } = parts;
       const { team } = await callers.user(caller);
       const profile = profiles.mustFind(teams.projectOf(team), name);
       const kept = profile.origin === "project" && face === "socket" ? trust.inspect(profile.project!) : null;
@@ -46,50 +86,59 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
       if (kept !== null) trust.extend(kept, name);
       return { name, file };
     },
+  }),
 
-    async note({ text, agent: address }, { caller }) {
+  operation({
+    name: "note",
+    summary: "Set an agent's note.",
+    access: "own",
+    input: z.object({ text: z.string().max(500).nullable(), agent: z.string().optional() }),
+    output: z.object({ agent: z.string(), note: z.string().nullable() }),
+    async run(parts: ProfileParts, { text, agent: address }, { caller }) {
+      const { callers, directory } = parts;
       const from = await callers.sender(caller);
       if (address === undefined && from.id === userId) throw noteOfWhom();
-      const agent = address === undefined ? directory.agent(from.id)! : programCalled(address, from, tieline);
+      const agent = address === undefined ? directory.agent(from.id)! : programCalled(address, from, parts);
       if (from.id !== userId && from.id !== agent.id) throw notYourNote(agent.name);
       const { name, note } = directory.update(agent.id, { note: text });
       return { agent: name, note };
     },
-  };
+  }),
+] as const;
 
-  function view(profile: Profile, team: string): ProfileView {
-    const {
+function view(parts: ProfileParts, profile: Profile, team: string): ProfileView {
+  const { directory } = parts;
+  const {
+    name,
+    origin,
+    source,
+    description,
+    provider,
+    command,
+    model,
+    role,
+    cwd,
+    permissions,
+    may,
+    autostart,
+    prompt,
+  } = profile;
+  const agents = directory.roster.ofProfile(team, name).map((agent) => ({ name: agent.name, state: agent.state }));
+  return {
+    ...{
       name,
       origin,
       source,
+      file: fileOf(profile),
       description,
       provider,
-      command,
+      command: command && [...command],
       model,
       role,
       cwd,
-      permissions,
-      may,
-      autostart,
-      prompt,
-    } = profile;
-    const agents = directory.roster.ofProfile(team, name).map((agent) => ({ name: agent.name, state: agent.state }));
-    return {
-      ...{
-        name,
-        origin,
-        source,
-        file: fileOf(profile),
-        description,
-        provider,
-        command: command && [...command],
-        model,
-        role,
-        cwd,
-      },
-      ...{ permissions, may: [...may], autostart, prompt, agents },
-    };
-  }
+    },
+    ...{ permissions, may: [...may], autostart, prompt, agents },
+  };
 }
 
 const noProject = (team: string): TielineError =>

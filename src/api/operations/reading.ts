@@ -1,44 +1,76 @@
-import type { Switch } from "../../compose/index.ts";
-import { capture } from "../../tmux/pane.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
+import type { TmuxServers } from "../../agents/layout/servers.ts";
+import type { HomeConfig } from "../../config/home.ts";
 import type { PaneLocator } from "../../delivery/transports/paneLocator.ts";
+import type { ProbingTransport } from "../../delivery/transports/port.ts";
+import type { RouterParts } from "../../routing/router.ts";
+import { capture } from "../../tmux/pane.ts";
 import { paneOf, programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
-import type { Operations } from "../../daemon/http.ts";
+import { operation } from "../operation.ts";
+import { count, pollMs } from "../schemas/fields.ts";
+
+export interface ReadingParts {
+  readonly config: HomeConfig;
+  readonly callers: Callers;
+  readonly tmux: ProbingTransport;
+  readonly servers: TmuxServers;
+  readonly resolve: RouterParts["resolve"];
+  readonly directory: Directory;
+}
 
 /** The content of an agent's pane, once or whenever it changes. */
-export function readingOperations(tieline: Switch, callers: Callers): Pick<Operations, "read" | "readNext"> {
-  const { readLines } = tieline.config.terminal;
-
-  return {
-    async read({ agent: address, lines = readLines }, { caller }) {
-      const agent = programCalled(address, await callers.sender(caller), tieline);
+export const readingOperations = [
+  operation({
+    name: "read",
+    summary: "The screen of an agent.",
+    access: "agent",
+    input: z.object({ agent: z.string(), lines: count.optional() }),
+    output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }),
+    async run(parts: ReadingParts, { agent: address, lines = parts.config.terminal.readLines }, { caller }) {
+      const { callers } = parts;
+      const agent = programCalled(address, await callers.sender(caller), parts);
       const { locator } = paneOf(agent);
-      return { agent: agent.name, pane: locator.pane, text: await lastLines(locator, lines) };
+      return { agent: agent.name, pane: locator.pane, text: await lastLines(parts, locator, lines) };
     },
+  }),
 
-    async readNext({ agent: address, lines = readLines, mark, timeoutMs }, { caller, signal }) {
-      const agent = programCalled(address, await callers.sender(caller), tieline);
+  /** Answers as soon as the pane shows something else than under this mark, or after the timeout. */
+  operation({
+    name: "readNext",
+    summary: "The screen of an agent, when it changes.",
+    access: "agent",
+    input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: pollMs }),
+    output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }),
+    async run(
+      parts: ReadingParts,
+      { agent: address, lines = parts.config.terminal.readLines, mark, timeoutMs },
+      { caller, signal },
+    ) {
+      const { callers } = parts;
+      const agent = programCalled(address, await callers.sender(caller), parts);
       const { endpoint, locator } = paneOf(agent);
       const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       let changed: () => void = () => undefined;
-      using _ = tieline.tmux.watch(agent, endpoint, () => changed());
+      using _ = parts.tmux.watch(agent, endpoint, () => changed());
       for (;;) {
         const next = new Promise<void>((resolve) => {
           changed = resolve;
           over.addEventListener("abort", () => resolve(), { once: true });
         });
-        const text = await lastLines(locator, lines);
+        const text = await lastLines(parts, locator, lines);
         const seen = digest(text);
         if (seen !== mark || over.aborted) return { agent: agent.name, pane: locator.pane, text, mark: seen };
         await next;
       }
     },
-  };
+  }),
+] as const;
 
-  async function lastLines({ socket, pane }: PaneLocator, count: number): Promise<string> {
-    const rows = await capture(tieline.servers.at(socket), pane, { history: count });
-    return rows.join("\n").trimEnd().split("\n").slice(-count).join("\n");
-  }
+async function lastLines(parts: ReadingParts, { socket, pane }: PaneLocator, count: number): Promise<string> {
+  const rows = await capture(parts.servers.at(socket), pane, { history: count });
+  return rows.join("\n").trimEnd().split("\n").slice(-count).join("\n");
 }
 
 const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);

@@ -1,21 +1,42 @@
-import type { Switch } from "../../compose/index.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
+import { arrange, restore, type Seat } from "../../agents/layout/layout.ts";
 import { leadFirst } from "../../agents/layout/place.ts";
+import type { TmuxServers } from "../../agents/layout/servers.ts";
+import type { StatusMonitor } from "../../agents/status/statusMonitor.ts";
+import type { Teams } from "../../agents/teams.ts";
+import { usualTransport } from "../../delivery/transportSelection.ts";
+import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import type { Transport } from "../../delivery/transports/port.ts";
 import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import { arrange, restore, type Seat } from "../../agents/layout/layout.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
-import type { Callers } from "../callers.ts";
-import type { Operations } from "../../daemon/http.ts";
+import type { RouterParts } from "../../routing/router.ts";
 import { programCalled } from "../addressed.ts";
-import { usualTransport } from "../../delivery/transportSelection.ts";
+import type { Callers } from "../callers.ts";
+import { operation } from "../operation.ts";
+import { ExplanationView } from "../schemas/seeing.ts";
 
-export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain" | "layout"> {
-  const { directory, statusMonitor } = tieline;
+export interface SeeingParts {
+  readonly callers: Callers;
+  readonly statusMonitor: StatusMonitor;
+  readonly transports: ReadonlyMap<string, Transport>;
+  readonly teams: Teams;
+  readonly directory: Directory;
+  readonly servers: TmuxServers;
+  readonly resolve: RouterParts["resolve"];
+}
 
-  return {
-    async explain({ agent: address }, { caller }) {
+export const seeingOperations = [
+  operation({
+    name: "explain",
+    summary: "The rule behind an agent's state.",
+    access: "agent",
+    input: z.object({ agent: z.string() }),
+    output: ExplanationView,
+    async run(parts: SeeingParts, { agent: address }, { caller }) {
+      const { callers, statusMonitor } = parts;
       const from = await callers.sender(caller);
-      const agent = programCalled(address, from, tieline);
+      const agent = programCalled(address, from, parts);
       const explanation = await statusMonitor.explain(agent);
       if (explanation === null) {
         throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane, so there is no screen to read`, {
@@ -27,18 +48,42 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
         agent: agent.name,
         provider: agent.provider,
         ...explanation,
-        way: usualTransport(agent, (name) => tieline.transports.get(name)!),
+        way: usualTransport(agent, (name) => parts.transports.get(name)!),
       };
     },
+  }),
 
-    async layout({ layout, team }, { caller }) {
+  /** All agents of a team in one window of tmux, or back where they were. */
+  operation({
+    name: "layout",
+    summary: "Show all agents of a team in one tmux window, or put them back.",
+    access: "spawn",
+    input: z.object({
+      layout: z.enum([
+        "mosaic",
+        "restore",
+        "tiled",
+        "even-horizontal",
+        "even-vertical",
+        "main-horizontal",
+        "main-vertical",
+      ]),
+      team: z.string().optional().describe("default: the caller's"),
+    }),
+    output: z.object({
+      session: z.string().nullable(),
+      shown: z.array(z.string()).describe("the agents in the view, or put back; the lead first"),
+      leftOut: z.array(z.object({ agent: z.string(), reason: z.string() })),
+    }),
+    async run(parts: SeeingParts, { layout, team }, { caller }) {
+      const { callers, statusMonitor, directory } = parts;
       const from = await callers.allow(caller, "spawn");
-      const wanted = tieline.teams.mustExist(team ?? from.team);
+      const wanted = parts.teams.mustExist(team ?? from.team);
       await statusMonitor.refresh(directory.roster.inTeam(wanted));
       const seats = seatsOf(directory.roster.inTeam(wanted).filter(isLive));
       const [first] = seats;
       if (first === undefined) throw nobodyToShow(wanted);
-      const server = tieline.servers.at(first.socket);
+      const server = parts.servers.at(first.socket);
       if (layout === "restore") return { session: null, shown: await restore(server, seats), leftOut: [] };
       const near = seats.filter(({ socket }) => socket === first.socket);
       const far = seats
@@ -47,8 +92,8 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
       const { session, shown, leftOut } = await arrange(server, near, layout === "mosaic" ? "tiled" : layout, "mosaic");
       return { session, shown: [...shown], leftOut: [...leftOut, ...far] };
     },
-  };
-}
+  }),
+] as const;
 
 /** The lead first. */
 function seatsOf(agents: readonly Agent[]): (Seat & { socket: string })[] {

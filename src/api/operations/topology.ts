@@ -1,32 +1,43 @@
-import type { Caller } from "../schema.ts";
-import type { ResolutionView, TopologyView } from "../schemas/routing.ts";
-import { explain } from "../../routing/addresses/resolve.ts";
-import type { Switch } from "../../compose/index.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
+import type { Profiles } from "../../agents/profiles/profiles.ts";
 import { agentOf } from "../../agents/start/enlist.ts";
+import type { Teams } from "../../agents/teams.ts";
 import { isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { formatPlace, type Place } from "../../model/place.ts";
+import { explain } from "../../routing/addresses/resolve.ts";
+import type { Lookups } from "../../routing/addresses/rules.ts";
 import { partyOf } from "../../routing/directoryRouting.ts";
 import { checkEdges, type KnownLabels } from "../../routing/topology/check.ts";
 import { parseEdge, type Edge } from "../../routing/topology/edge.ts";
-import { exportTopology } from "../../routing/topology/export.ts";
+import { exportFormats, exportTopology } from "../../routing/topology/export.ts";
 import { addEdges, removeEdges, type Overlay } from "../../routing/topology/overlay.ts";
 import { permit, topologyOf } from "../../routing/topology/topology.ts";
 import type { Callers } from "../callers.ts";
-import type { Operations } from "../../daemon/http.ts";
+import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
+import type { Caller } from "../schema.ts";
+import { Failure, ResolutionView, TopologyView } from "../schemas/routing.ts";
 
-type TopologyOperations = Pick<
-  Operations,
-  "resolve" | "topology" | "topologyAdd" | "topologyRemove" | "topologyCheck" | "topologyExport"
->;
+export interface TopologyParts {
+  readonly callers: Callers;
+  readonly directory: Directory;
+  readonly lookups: Lookups;
+  readonly rights: Rights;
+  readonly teams: Teams;
+  readonly profiles: Profiles;
+}
 
-export function topologyOperations(tieline: Switch, callers: Callers, rights: Rights): TopologyOperations {
-  const { directory, lookups, teams } = tieline;
-  const knownLabels = knownLabelsOf(tieline);
-
-  return {
-    async resolve({ address }, { caller }) {
+export const topologyOperations = [
+  operation({
+    name: "resolve",
+    summary: "The agents that an address means, and the rule that matched.",
+    access: "everyone",
+    input: z.object({ address: z.string() }),
+    output: ResolutionView,
+    async run(parts: TopologyParts, { address }, { caller }) {
+      const { callers, directory, lookups, rights } = parts;
       const from = await callers.sender(caller);
       const party = partyOf(from, directory);
       const { steps, resolution, error } = explain(address, party, lookups);
@@ -52,59 +63,110 @@ export function topologyOperations(tieline: Switch, callers: Callers, rights: Ri
         error: error && failure(error),
       };
     },
+  }),
 
-    async topology(_, { caller }) {
-      return view(await teamOf(caller));
+  operation({
+    name: "topology",
+    summary: "The edges of a team: which agents may write to which.",
+    access: "everyone",
+    input: z.object({}),
+    output: TopologyView,
+    async run(parts: TopologyParts, _, { caller }) {
+      return view(parts, await teamOf(parts, caller));
     },
+  }),
 
-    /** An unknown name is refused: the edge would look as if it worked. */
-    async topologyAdd({ edge, close = false }, { caller }) {
+  /** An unknown name is refused: the edge would look as if it worked. */
+  operation({
+    name: "topologyAdd",
+    summary: "Add an edge at run time.",
+    access: "topology",
+    input: z.object({
+      edge: z.string(),
+      close: z
+        .boolean()
+        .optional()
+        .describe("true: also where the team has no topology yet, so that from then on only edges count"),
+    }),
+    output: TopologyView,
+    async run(parts: TopologyParts, { edge, close = false }, { caller }) {
+      const { callers, lookups, teams } = parts;
+      const knownLabels = knownLabelsOf(parts);
       const { team } = await callers.allow(caller, "topology");
       const edges = parseEdge(edge, team);
       const [problem] = checkEdges(topologyOf({ team, edges }), knownLabels);
       if (problem) throw problem;
       if (lookups.topology(team).edges === null && !close) throw wouldClose(team, edge);
-      return overlay(team, addEdges(teams.overlayOf(team), written(team), edges));
+      return overlay(parts, team, addEdges(teams.overlayOf(team), written(parts, team), edges));
     },
+  }),
 
-    async topologyRemove({ edge }, { caller }) {
+  operation({
+    name: "topologyRemove",
+    summary: "Remove an edge at run time.",
+    access: "topology",
+    input: z.object({ edge: z.string() }),
+    output: TopologyView,
+    async run(parts: TopologyParts, { edge }, { caller }) {
+      const { callers, teams } = parts;
       const { team } = await callers.allow(caller, "topology");
-      return overlay(team, removeEdges(teams.overlayOf(team), written(team), parseEdge(edge, team)));
+      return overlay(parts, team, removeEdges(teams.overlayOf(team), written(parts, team), parseEdge(edge, team)));
     },
+  }),
 
-    async topologyCheck(_, { caller }) {
-      const team = await teamOf(caller);
+  operation({
+    name: "topologyCheck",
+    summary: "Problems in a topology.",
+    access: "everyone",
+    input: z.object({}),
+    output: z.object({ team: z.string(), problems: z.array(Failure.extend({ place: z.string().nullable() })) }),
+    async run(parts: TopologyParts, _, { caller }) {
+      const { lookups } = parts;
+      const knownLabels = knownLabelsOf(parts);
+      const team = await teamOf(parts, caller);
       const problems = checkEdges(lookups.topology(team), knownLabels).map((problem) => ({
         ...failure(problem),
         place: placeText(problem.operands["place"] as Place | null),
       }));
       return { team, problems };
     },
+  }),
 
-    async topologyExport({ format }, { caller }) {
-      const team = await teamOf(caller);
+  operation({
+    name: "topologyExport",
+    summary: "The topology as text, Mermaid or Graphviz.",
+    access: "everyone",
+    input: z.object({ format: z.enum(exportFormats) }),
+    output: z.object({ text: z.string() }),
+    async run(parts: TopologyParts, { format }, { caller }) {
+      const { lookups } = parts;
+      const team = await teamOf(parts, caller);
       return { text: exportTopology(lookups.topology(team), format) };
     },
-  };
+  }),
+] as const;
 
-  /** Of a team that is none, "everyone may write to everyone" would be no answer. */
-  async function teamOf(caller: Caller): Promise<string> {
-    return teams.mustExist((await callers.sender(caller)).team);
-  }
+/** Of a team that is none, "everyone may write to everyone" would be no answer. */
+async function teamOf(parts: TopologyParts, caller: Caller): Promise<string> {
+  const { teams, callers } = parts;
+  return teams.mustExist((await callers.sender(caller)).team);
+}
 
-  function written(team: string): readonly Edge[] | null {
-    return teams.projectOf(team)?.edges ?? null;
-  }
+function written(parts: TopologyParts, team: string): readonly Edge[] | null {
+  const { teams } = parts;
+  return teams.projectOf(team)?.edges ?? null;
+}
 
-  function overlay(team: string, changed: Overlay): TopologyView {
-    teams.setOverlay(team, changed);
-    return view(team);
-  }
+function overlay(parts: TopologyParts, team: string, changed: Overlay): TopologyView {
+  const { teams } = parts;
+  teams.setOverlay(team, changed);
+  return view(parts, team);
+}
 
-  function view(team: string): TopologyView {
-    const { edges, removed } = lookups.topology(team);
-    return { team, edges: edges && edges.map(edgeView), removed: removed.map(edgeView) };
-  }
+function view(parts: TopologyParts, team: string): TopologyView {
+  const { lookups } = parts;
+  const { edges, removed } = lookups.topology(team);
+  return { team, edges: edges && edges.map(edgeView), removed: removed.map(edgeView) };
 }
 
 const edgeView = ({ from, to, origin, places }: Edge): NonNullable<TopologyView["edges"]>[number] => ({
@@ -123,12 +185,14 @@ const wouldClose = (team: string, edge: string): TielineError =>
     },
   );
 
+export interface KnownLabelParts {
+  readonly teams: Pick<Teams, "projectOf">;
+  readonly directory: Pick<Directory, "roster">;
+  readonly profiles: Pick<Profiles, "list">;
+}
+
 /** Names and roles of agents and objects that are there, and of profiles that could be started. */
-export function knownLabelsOf({
-  teams,
-  directory,
-  profiles,
-}: Pick<Switch, "teams" | "directory" | "profiles">): KnownLabels {
+export function knownLabelsOf({ teams, directory, profiles }: KnownLabelParts): KnownLabels {
   return (team) => {
     const labels = new Set<string>(teams.projectOf(team)?.declared ?? []);
     const add = ({ name, role }: { name: string; role: string | null }): void =>

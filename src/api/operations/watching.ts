@@ -1,20 +1,41 @@
-import type { Switch } from "../../compose/index.ts";
-import { presenceOf } from "../../events/activity.ts";
+import { z } from "zod";
+import type { Directory } from "../../agents/directory/directory.ts";
+import { presenceOf, type Activities } from "../../events/activity.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
+import { presences } from "../../model/agent.ts";
+import type { Clock } from "../../model/ids.ts";
 import type { Callers } from "../callers.ts";
-import type { Answer, Operations } from "../../daemon/http.ts";
+import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
-import { messageView, historyView } from "../views.ts";
+import { MessageView, StepView } from "../schema.ts";
+import { ActivityView } from "../schemas/events.ts";
+import { count, flag } from "../schemas/fields.ts";
+import { historyView, messageView, type ViewParts } from "../views.ts";
+
+export interface WatchingParts extends ViewParts {
+  readonly callers: Callers;
+  readonly directory: Directory;
+  readonly rights: Rights;
+  readonly activities: Activities;
+  readonly clock: Clock;
+  readonly mailbox: Mailbox;
+}
 
 /** What those ask who look at everything at once: a dashboard, a monitor, an auditor. */
-export function watchingOperations(
-  tieline: Switch,
-  callers: Callers,
-  rights: Rights,
-): Pick<Operations, "activity" | "export"> {
-  const { mailbox, directory, activities } = tieline;
+/** An exported message is the message with its transitions. */
+const ExportedMessage = MessageView.extend({ knownBy: z.string(), transitions: z.array(StepView) });
 
-  return {
-    async activity({ all = false }, { caller }) {
+export const watchingOperations = [
+  operation({
+    name: "activity",
+    summary: "The last activity of each agent.",
+    access: "readable",
+    input: z.object({ all: flag.optional().describe("every team, not only the caller's") }),
+    output: z.array(
+      ActivityView.extend({ id: z.string(), name: z.string(), team: z.string(), presence: z.enum(presences) }),
+    ),
+    async run(parts: WatchingParts, { all = false }, { caller }) {
+      const { callers, directory, rights, activities } = parts;
       const from = await callers.sender(caller);
       const agents = directory
         .agents()
@@ -25,13 +46,25 @@ export function watchingOperations(
           id: agent.id,
           name: agent.name,
           team: agent.team,
-          presence: presenceOf(agent, activity.lastActivityAt, tieline.clock()),
+          presence: presenceOf(agent, activity.lastActivityAt, parts.clock()),
           ...activity,
         };
       });
     },
+  }),
 
-    async export({ since, after, limit = 200 }, { caller }) {
+  operation({
+    name: "export",
+    summary: "Messages with their histories, oldest first, in pages.",
+    access: "readable",
+    input: z.object({
+      since: count.optional(),
+      after: z.string().optional().describe("the last id that was sent"),
+      limit: count.max(1_000).optional(),
+    }),
+    output: z.object({ messages: z.array(ExportedMessage), last: z.string(), more: z.boolean() }),
+    async run(parts: WatchingParts, { since, after, limit = 200 }, { caller }) {
+      const { callers, rights, mailbox } = parts;
       const from = await callers.sender(caller);
       // The position of the next page is a message that the caller may read, too.
       const agents = rights.readsEverything(from) ? undefined : rights.readable(from);
@@ -42,33 +75,10 @@ export function watchingOperations(
         ...(after !== undefined ? { after } : since !== undefined && { since }),
       });
       const messages = receipts.map(({ message }) => {
-        const { steps, knownBy } = historyView(rights.shown(from, mailbox.history(message.id)!), tieline);
-        return { ...messageView(message, tieline), knownBy, transitions: steps };
+        const { steps, knownBy } = historyView(rights.shown(from, mailbox.history(message.id)!), parts);
+        return { ...messageView(message, parts), knownBy, transitions: steps };
       });
       return { messages, last: receipts.at(-1)?.message.id ?? after ?? "", more: receipts.length === limit };
     },
-  };
-}
-
-/** `/metrics`, as Prometheus reads it. */
-export function metricsAnswer(
-  { mailbox, directory, courier, metrics, events, nats }: Switch,
-  callers: Callers,
-): Answer {
-  return async (_, { caller }) => {
-    // It counts who writes to whom, in every team.
-    await callers.user(caller);
-    const agents = [...directory.agents(), directory.roster.user];
-    const queues = agents
-      .map(({ id, name, team }) => ({ team, agent: name, depth: mailbox.pending(id) }))
-      .filter(({ depth }) => depth > 0);
-    const reasons = Map.groupBy(
-      mailbox.waiting().flatMap((id) => courier.holdOf(id)?.reason ?? []),
-      (reason) => reason,
-    );
-    const held = [...reasons].map(([reason, those]) => ({ reason, agents: those.length }));
-    const { published: natsPublished = 0, dropped: natsDropped = 0 } = nats?.state ?? {};
-    const text = metrics.text({ queues, held, eventsLost: events.lost, natsPublished, natsDropped });
-    return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
-  };
-}
+  }),
+] as const;

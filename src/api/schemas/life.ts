@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { agentStates } from "../../model/agent.ts";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
-import { count, pollMs } from "./fields.ts";
 
-const FoundView = z.object({
+export const FoundView = z.object({
   pane: z.string(),
   session: z.string(),
   window: z.string(),
@@ -19,7 +18,7 @@ const FoundView = z.object({
 });
 export type FoundView = z.infer<typeof FoundView>;
 
-const DialogView = z.object({
+export const DialogView = z.object({
   agent: z.string(),
   pane: z.string().nullable(),
   state: z.enum(agentStates),
@@ -36,7 +35,7 @@ export const NotStarted = z.object({
 });
 export type NotStarted = z.infer<typeof NotStarted>;
 
-const wishes = {
+export const wishes = {
   task: z.string().min(1).optional().describe("names its window"),
   provider: z.string().optional(),
   model: z.string().regex(/^[^-]/, "the name of a model, which does not begin with -").optional(),
@@ -48,48 +47,4 @@ const wishes = {
   args: z.array(z.string()).optional(),
 };
 
-const oneAgent = z.object({ agent: z.string() });
-
-export const lifeSchemas = <View extends z.ZodType>(agentView: View) =>
-  ({
-    spawn: {
-      input: z.object({
-        profile: z.string(),
-        name: z.string().optional(),
-        resume: z.string().optional().describe("the program's own id of the conversation to continue"),
-        ...wishes,
-      }),
-      output: agentView,
-    },
-    stop: { input: oneAgent, output: agentView },
-    kill: { input: oneAgent, output: agentView },
-    restart: { input: oneAgent, output: agentView },
-    resume: {
-      input: z.object({ agents: z.array(z.string()).optional().describe("without it, the whole team") }),
-      output: z.object({ resumed: z.array(agentView), already: z.array(z.string()), failed: z.array(NotStarted) }),
-    },
-    interrupt: { input: oneAgent, output: agentView },
-    /** What the agent asks now. */
-    dialog: { input: oneAgent, output: DialogView },
-    choose: {
-      input: z.object({ agent: z.string(), choice: z.string(), mark: z.string() }),
-      output: z.object({ agent: z.string(), choice: z.number().int(), label: z.string() }),
-    },
-    /** Agent programs that run on the caller's tmux server. */
-    discover: { input: z.object({}), output: z.array(FoundView) },
-    /** Where an agent, or the caller's team, is in tmux. */
-    place: {
-      input: z.object({ agent: z.string().optional() }),
-      output: z.object({
-        socket: z.string(),
-        session: z.string(),
-        pane: z.string().nullable(),
-        current: z.string().nullable().describe("the caller's own session, if it sits on that server"),
-      }),
-    },
-    /** Answers as soon as the pane shows something else than under this mark, or after the timeout. */
-    readNext: {
-      input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: pollMs }),
-      output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }),
-    },
-  }) as const;
+export const oneAgent = z.object({ agent: z.string() });

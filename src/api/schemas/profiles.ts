@@ -23,7 +23,7 @@ export const ProfileView = z.object({
 });
 export type ProfileView = z.infer<typeof ProfileView>;
 
-const newProfileFields = {
+export const newProfileFields = {
   description: z.string().optional(),
   provider: z.string().optional(),
   profile: z.string().optional().describe("the profile whose settings it takes over"),
@@ -33,17 +33,3 @@ const newProfileFields = {
   cwd: z.string().optional(),
   prompt: z.string().optional(),
 };
-
-export const profileSchemas = {
-  profiles: { input: z.object({}), output: z.array(ProfileView) },
-  profile: { input: z.object({ name: z.string() }), output: ProfileView },
-  profileAdd: {
-    input: z.object({ name: z.string(), scope: z.enum(["project", "user"]), ...newProfileFields }),
-    output: ProfileView,
-  },
-  profileRemove: { input: z.object({ name: z.string() }), output: z.object({ name: z.string(), file: z.string() }) },
-  note: {
-    input: z.object({ text: z.string().max(500).nullable(), agent: z.string().optional() }),
-    output: z.object({ agent: z.string(), note: z.string().nullable() }),
-  },
-} as const;

@@ -9,17 +9,6 @@ export const RequestView = z.object({
   text: z.string().describe("a description of the request"),
 });
 
-const OpenRequest = RequestView.extend({ tag: z.string(), from: z.string(), team: z.string(), at: time });
-
-export const requestSchemas = <Receipt extends z.ZodType>(receiptView: Receipt) =>
-  ({
-    /** Oldest first; also those that the user has read already. */
-    requests: { input: z.object({}), output: z.array(OpenRequest) },
-    /** The same answer again is the same answer; another one is a CONFLICT. */
-    answerRequest: {
-      input: z.object({ tag: z.string(), approve: z.boolean(), text: z.string().optional() }),
-      output: receiptView,
-    },
-  }) as const;
+export const OpenRequest = RequestView.extend({ tag: z.string(), from: z.string(), team: z.string(), at: time });
 
 export type OpenRequest = z.infer<typeof OpenRequest>;

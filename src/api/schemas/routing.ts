@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { exportFormats } from "../../routing/topology/export.ts";
 import { time } from "./fields.ts";
 
-const Failure = z.object({ code: z.string(), message: z.string(), remedy: z.string() });
+export const Failure = z.object({ code: z.string(), message: z.string(), remedy: z.string() });
 
 /** One of those whom an address means. */
 const Meant = z.object({
@@ -53,43 +52,11 @@ export const TeamView = z.object({
   aliases: z.record(z.string(), z.array(z.string())),
 });
 
-const team = z.object({ team: z.string() });
-const membership = z.object({
+export const oneTeam = z.object({ team: z.string() });
+export const membership = z.object({
   team: z.string(),
   agent: z.string().optional().describe("default: the caller"),
 });
-
-export const routingSchemas = {
-  resolve: { input: z.object({ address: z.string() }), output: ResolutionView },
-  topology: { input: z.object({}), output: TopologyView },
-  topologyAdd: {
-    input: z.object({
-      edge: z.string(),
-      close: z
-        .boolean()
-        .optional()
-        .describe("true: also where the team has no topology yet, so that from then on only edges count"),
-    }),
-    output: TopologyView,
-  },
-  topologyRemove: { input: z.object({ edge: z.string() }), output: TopologyView },
-  topologyCheck: {
-    input: z.object({}),
-    output: z.object({ team: z.string(), problems: z.array(Failure.extend({ place: z.string().nullable() })) }),
-  },
-  topologyExport: { input: z.object({ format: z.enum(exportFormats) }), output: z.object({ text: z.string() }) },
-  teams: { input: z.object({}), output: z.array(TeamView) },
-  team: { input: team, output: TeamView },
-  teamCreate: { input: team, output: TeamView },
-  teamJoin: { input: membership, output: TeamView },
-  teamLeave: { input: membership.partial(), output: TeamView },
-  teamRename: { input: z.object({ team: z.string(), name: z.string() }), output: TeamView },
-  teamDisband: {
-    input: team.extend({ force: z.boolean().optional() }),
-    output: z.object({ name: z.string(), removed: z.array(z.string()), failedDeliveries: z.number().int() }),
-  },
-  teamShutdown: { input: team, output: z.object({ stopped: z.array(z.string()) }) },
-} as const;
 
 export type ResolutionView = z.infer<typeof ResolutionView>;
 export type TopologyView = z.infer<typeof TopologyView>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentStates } from "../../model/agent.ts";
 
 /** What is known of an agent's screen, and by which rule. */
-const ExplanationView = z.object({
+export const ExplanationView = z.object({
   agent: z.string(),
   provider: z.string(),
   pane: z.string(),
@@ -26,27 +26,3 @@ const ExplanationView = z.object({
     })
     .nullable(),
 });
-
-export const seeingSchemas = {
-  /** All agents of a team in one window of tmux, or back where they were. */
-  layout: {
-    input: z.object({
-      layout: z.enum([
-        "mosaic",
-        "restore",
-        "tiled",
-        "even-horizontal",
-        "even-vertical",
-        "main-horizontal",
-        "main-vertical",
-      ]),
-      team: z.string().optional().describe("default: the caller's"),
-    }),
-    output: z.object({
-      session: z.string().nullable(),
-      shown: z.array(z.string()).describe("the agents in the view, or put back; the lead first"),
-      leftOut: z.array(z.object({ agent: z.string(), reason: z.string() })),
-    }),
-  },
-  explain: { input: z.object({ agent: z.string() }), output: ExplanationView },
-} as const;

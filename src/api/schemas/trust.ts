@@ -25,12 +25,4 @@ export const TrustView = z.object({
 });
 export type TrustView = z.infer<typeof TrustView>;
 
-const directory = z.string().optional().describe("a directory of the project; default: the caller's");
-
-export const trustSchemas = {
-  trustShow: { input: z.object({ directory }), output: TrustView },
-  trust: {
-    input: z.object({ directory, digest: z.string().describe("of what the user was shown") }),
-    output: TrustView,
-  },
-} as const;
+export const projectDirectory = z.string().optional().describe("a directory of the project; default: the caller's");

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { longestPollMs } from "../../api/operations.ts";
+import { longestPollMs } from "../../api/wire.ts";
 import type { InboxView, Output } from "../../api/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";

@@ -1,4 +1,4 @@
-import { longestPollMs } from "../../api/operations.ts";
+import { longestPollMs } from "../../api/wire.ts";
 import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { pagePaths } from "../../client/pageProtocol.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { parse, parseJson, problem, textOf } from "../http.ts";
+import { parse } from "../../api/parse.ts";
+import { parseJson, problem, textOf } from "../http.ts";
 import type { LoopbackRoute } from "../loopback.ts";
 import { bundlePage, type PageBundle } from "./bundle.ts";
 import type { PageSessions } from "./sessions.ts";

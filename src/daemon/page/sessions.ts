@@ -17,7 +17,7 @@ import {
   type SignInAnswer,
   type SignInBody,
 } from "../../client/pageProtocol.ts";
-import { longestBodyBytes } from "../../api/operations.ts";
+import { longestBodyBytes } from "../../api/wire.ts";
 import { TielineError } from "../../model/errors.ts";
 import { textOf } from "../http.ts";
 import { LoginCodes } from "./codes.ts";

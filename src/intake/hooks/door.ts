@@ -1,13 +1,12 @@
 /** Where hook calls come in: all through the spool, those that wait for an answer by a question on the socket. */
-import type { HookPlace } from "../intake/hooks/place.ts";
-import { readHookCall, type HookCall } from "../intake/hooks/call.ts";
-import type { HookChain, Verdict } from "../intake/hooks/chain.ts";
-import { Spool, type SpooledCall } from "../intake/hooks/spool.ts";
-import { answerFor } from "../intake/hooks/wire.ts";
-import type { Agent } from "../model/agent.ts";
-import type { HookAnswer } from "../providers/hooks/hookDialect.ts";
-import type { Providers } from "../providers/providers.ts";
-import type { Operations } from "./http.ts";
+import type { HookPlace } from "./place.ts";
+import { readHookCall, type HookCall } from "./call.ts";
+import type { HookChain, Verdict } from "./chain.ts";
+import { Spool, type SpooledCall } from "./spool.ts";
+import { answerFor } from "./wire.ts";
+import type { Agent } from "../../model/agent.ts";
+import type { HookAnswer } from "../../providers/hooks/hookDialect.ts";
+import type { Providers } from "../../providers/providers.ts";
 
 /** What a call brings along that tells whose it is. */
 export interface HookCaller {
@@ -45,29 +44,33 @@ export class HookDoor {
     this.spool = new Spool({ folder: place.spool, take: (spooled) => this.observe(spooled), report });
   }
 
-  readonly operations: Pick<Operations, "hook" | "hookWritten"> = {
-    hook: async ({ call: name }, { caller, signal }) => {
-      // A call in the spool ended before this one began.
-      await this.spool.drain();
-      const spooled = signal.aborted ? null : this.spool.claim(name);
-      const verdict = spooled && (await this.judge(spooled, { token: caller.token }));
-      if (!verdict?.answer || signal.aborted) {
-        await verdict?.lost();
-        return { answer: null, receipt: null };
-      }
-      const receipt = crypto.randomUUID();
-      this.unwritten.set(receipt, verdict);
-      setTimeout(() => this.unwritten.delete(receipt), unwrittenMs).unref();
-      return { answer: verdict.answer, receipt };
-    },
+  /** The answer to a call in the spool; `receipt` is for `written`, once the hook has printed the answer. */
+  async answer(
+    name: string,
+    { token }: Pick<HookCaller, "token">,
+    signal: AbortSignal,
+  ): Promise<{ answer: HookAnswer | null; receipt: string | null }> {
+    // A call in the spool ended before this one began.
+    await this.spool.drain();
+    const spooled = signal.aborted ? null : this.spool.claim(name);
+    const verdict = spooled && (await this.judge(spooled, { token }));
+    if (!verdict?.answer || signal.aborted) {
+      await verdict?.lost();
+      return { answer: null, receipt: null };
+    }
+    const receipt = crypto.randomUUID();
+    this.unwritten.set(receipt, verdict);
+    setTimeout(() => this.unwritten.delete(receipt), unwrittenMs).unref();
+    return { answer: verdict.answer, receipt };
+  }
 
-    hookWritten: async ({ receipt }) => {
-      const verdict = this.unwritten.get(receipt);
-      this.unwritten.delete(receipt);
-      await verdict?.written();
-      return { known: verdict !== undefined };
-    },
-  };
+  /** Whether the receipt was known. */
+  async written(receipt: string): Promise<boolean> {
+    const verdict = this.unwritten.get(receipt);
+    this.unwritten.delete(receipt);
+    await verdict?.written();
+    return verdict !== undefined;
+  }
 
   /** Reads the spool until the signal aborts. No hook waits for an answer there, so mail stays where it is. */
   readSpool(signal: AbortSignal): Promise<void> {

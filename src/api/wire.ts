@@ -1,7 +1,7 @@
 import type { OperationName } from "./schema.ts";
 
 /** How each operation travels: reads are GET with the input in the query, the rest POST with a JSON body. */
-export const operations: Record<OperationName, "GET" | "POST"> = {
+export const methods: Record<OperationName, "GET" | "POST"> = {
   send: "POST",
   reply: "POST",
   show: "GET",

@@ -1,5 +1,5 @@
-import type { Caller } from "../api/schema.ts";
-import type { Switch } from "../compose/index.ts";
+import type { Caller } from "./schema.ts";
+import type { Directory } from "../agents/directory/directory.ts";
 import { endpointBy, userId } from "../model/agent.ts";
 import type { Sender } from "../model/message.ts";
 import { paneLocator } from "../delivery/transports/paneLocator.ts";
@@ -8,7 +8,7 @@ import { paneLocator } from "../delivery/transports/paneLocator.ts";
 export function tmuxServerOf(
   from: Sender,
   caller: Caller,
-  { directory, tmuxSocket }: Pick<Switch, "directory" | "tmuxSocket">,
+  { directory, tmuxSocket }: { readonly directory: Pick<Directory, "agent">; readonly tmuxSocket: string },
 ): string {
   if (from.id === userId) return caller.tmuxServer ?? tmuxSocket;
   const agent = directory.agent(from.id);

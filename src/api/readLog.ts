@@ -1,7 +1,7 @@
 import type { LogFilter, Mailbox } from "../mailbox/port.ts";
 import type { Sender } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
-import type { Rights } from "../api/rights.ts";
+import type { Rights } from "./rights.ts";
 
 const defaultLimit = 50;
 const mostScanned = 1_000;

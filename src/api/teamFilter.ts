@@ -1,7 +1,14 @@
-import type { Switch } from "../compose/index.ts";
-import type { LogFilter } from "../mailbox/port.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import type { Teams } from "../agents/teams.ts";
+import type { LogFilter, Mailbox } from "../mailbox/port.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Receipt } from "../model/receipt.ts";
+
+export interface TeamFilterParts {
+  readonly teams: Pick<Teams, "mustExist">;
+  readonly directory: Pick<Directory, "roster">;
+  readonly mailbox: Pick<Mailbox, "log">;
+}
 
 export type TeamFilter = NonNullable<LogFilter["team"]>;
 
@@ -10,7 +17,7 @@ export type TeamFilter = NonNullable<LogFilter["team"]>;
  * ADDRESS_UNKNOWN.
  */
 export const teamFilterOf =
-  ({ teams, directory, mailbox }: Pick<Switch, "teams" | "directory" | "mailbox">) =>
+  ({ teams, directory, mailbox }: TeamFilterParts) =>
   (name: string): TeamFilter => {
     const members: readonly AgentId[] = directory.roster.inTeam(name).map(({ id }) => id);
     const filter = { name, members };
