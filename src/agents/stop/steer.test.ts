@@ -90,7 +90,7 @@ describe("a user's hand on an agent", () => {
     await ana.direct({ deaf: true });
     const pressed = answered().length;
     expect(await refusal(choose(ana.agent, "1", mark, stage.tieline))).toStartWith(
-      "NOT_IN_TIME: ana was given 1 (Yes)",
+      "NOT_IN_TIME: choice 1 (Yes) was sent to ana",
     );
     expect(answered()).toHaveLength(pressed + 1);
     await ana.direct({ deaf: false });
