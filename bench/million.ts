@@ -25,13 +25,17 @@ async function fill(world: World): Promise<void> {
   const now = Date.now();
   database.run(
     `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ${messages})
-     INSERT INTO messages (id, tag, from_id, from_name, from_team, known_by, to_text, team, body, summary, kind, served, hard, thread, expects_reply, starts, hops, accepted_at)
-     SELECT printf('%032x', x), 'MSG_OTHER_' || printf('%08x', x), 'other' || (x % 50), 'other', 'default', 'token', 'ana', 'default',
-       'body of message ' || x, 'summary', 'text', 'turn', 0, printf('%032x', x), 0, 0, 1, ${now} - ${messages} + x FROM n`,
+     INSERT INTO messages (id, tag, from_id, from_name, from_team, known_by, to_text, team, body, summary, kind, served,
+       hard, thread, expects_reply, starts, hops, accepted_at)
+     SELECT printf('%032x', x), 'MSG_OTHER_' || printf('%08x', x), 'other' || (x % 50), 'other', 'default', 'token',
+       'ana', 'default', 'body of message ' || x, 'summary', 'text', 'turn', 0, printf('%032x', x), 0, 0, 1,
+       ${now} - ${messages} + x FROM n`,
   );
   database.run(
-    `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, proof, transport, authority, queued_at, updated_at)
-     SELECT seq, '${ana!.id}', 'ana', 'delivered', 'turn', 1, 0, 'screen', 'tmux', 'user', accepted_at, accepted_at FROM messages WHERE id LIKE '0%'`,
+    `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, proof, transport, authority,
+       queued_at, updated_at)
+     SELECT seq, '${ana!.id}', 'ana', 'delivered', 'turn', 1, 0, 'screen', 'tmux', 'user', accepted_at, accepted_at
+       FROM messages WHERE id LIKE '0%'`,
   );
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();

@@ -1,6 +1,6 @@
 /**
- * `tieline send`, from exec to exit and durable, against an empty Bun script that is started the same way: as the package
- * runs it, compiled, and as a checkout does, from its sources.
+ * `tieline send`, from exec to exit and durable, against an empty Bun script that is started the same way: compiled, as
+ * the package runs it, and from its sources, as a checkout does.
  */
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

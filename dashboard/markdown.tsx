@@ -82,8 +82,19 @@ function paragraphFrom(lines: readonly string[], at: number): Block {
   return [<p>{inline(lines.slice(at, end).join("\n"))}</p>, end];
 }
 
-const spans =
-  /(?<code>`+)(?<inCode>[^]*?[^`])\k<code>(?!`)|\*\*(?<bold>[^\s*][^*]*)\*\*|(?<![\w*])\*(?<italic>[^\s*][^*]*)\*(?!\w)|\[(?<label>[^\]\n]+)\]\((?<href>https?:\/\/[^\s)]+)\)|(?<url>https?:\/\/[^\s<>"')\]]+)|(?<![\w@])(?<mention>@[A-Za-z_][\w-]*)/g;
+const spans = new RegExp(
+  [
+    /(?<code>`+)(?<inCode>[^]*?[^`])\k<code>(?!`)/,
+    /\*\*(?<bold>[^\s*][^*]*)\*\*/,
+    /(?<![\w*])\*(?<italic>[^\s*][^*]*)\*(?!\w)/,
+    /\[(?<label>[^\]\n]+)\]\((?<href>https?:\/\/[^\s)]+)\)/,
+    /(?<url>https?:\/\/[^\s<>"')\]]+)/,
+    /(?<![\w@])(?<mention>@[A-Za-z_][\w-]*)/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 
 function inline(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];

@@ -111,10 +111,9 @@ function whileVisible(signal: AbortSignal): AbortSignal {
 
 function draw(terminal: Terminal, { cols, rows, cursor, changed, history }: PaneFrame): void {
   if (terminal.cols !== cols || terminal.rows !== rows) terminal.resize(cols, rows);
-  const before =
-    history === undefined
-      ? ""
-      : `\x1b[2J\x1b[3J\x1b[H${history.map((line) => `\x1b[0m${line}\r\n`).join("")}${"\r\n".repeat(history.length === 0 ? 0 : rows - 1)}`;
+  const past = history?.map((line) => `\x1b[0m${line}\r\n`).join("");
+  const scrolled = "\r\n".repeat(history === undefined || history.length === 0 ? 0 : rows - 1);
+  const before = past === undefined ? "" : `\x1b[2J\x1b[3J\x1b[H${past}${scrolled}`;
   const lines = changed.map(([row, text]) => `\x1b[${row + 1};1H\x1b[0m${text}\x1b[0m\x1b[K`).join("");
   // Without wrapping, a row that fills the width leaves the next one alone.
   terminal.write(`\x1b[?7l${before}${lines}\x1b[${cursor.y + 1};${cursor.x + 1}H`);

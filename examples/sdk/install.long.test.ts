@@ -42,14 +42,16 @@ test("the installed package has its types", async () => {
 import { createClient } from "tieline/client";
 
 const me = await connect({ team: "web" });
-const { tag, deliveries }: { tag: string; deliveries: readonly { agent: string }[] } = await me.send("engineer", "please look", { when: "tool" });
+type Sent = { tag: string; deliveries: readonly { agent: string }[] };
+const { tag, deliveries }: Sent = await me.send("engineer", "please look", { when: "tool" });
 for await (const message of me.inbox()) {
   const body: string = message.body;
   await message.reply(body + tag + deliveries.length);
 }
 const agents = await createClient({ url: "http://127.0.0.1:1" }, {}).call("ls", {});
 const names: string[] = agents.map(({ name }) => name);
-if (names[0] === new TielineError("USAGE", "x", { remedy: "y" }).code) await me.registerObject({ name: "adder", onMessage: ({ body }) => body });
+if (names[0] === new TielineError("USAGE", "x", { remedy: "y" }).code)
+  await me.registerObject({ name: "adder", onMessage: ({ body }) => body });
 // @ts-expect-error there is no such moment
 await me.send("engineer", "x", { when: "later" });
 `,

@@ -63,7 +63,11 @@ test("the types are there and hold", async () => {
      import { createClient } from "tieline/client";
      const agent = await connect({ home: "/x" });
      const state: string = (await agent.send("a", "b")).deliveries[0]!.state;
-     const bodies = async (): Promise<string[]> => { const all: string[] = []; for await (const letter of agent.inbox()) { const one: Letter = letter; all.push(one.body); } return all; };
+     const bodies = async (): Promise<string[]> => {
+       const all: string[] = [];
+       for await (const letter of agent.inbox()) { const one: Letter = letter; all.push(one.body); }
+       return all;
+     };
      const agents = await createClient({ url: "http://x" }, {}).call("ls", {});
      export const names: string[] = agents.map((one) => one.name);
      // @ts-expect-error: a body is text

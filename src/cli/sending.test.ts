@@ -172,7 +172,8 @@ describe("what is printed", () => {
       code: 3,
       stdout: "",
       stderr:
-        'error ADDRESS_UNKNOWN: no agent "enginer" in team default; did you mean "engineer"?\n  `tieline ls` lists them\n',
+        'error ADDRESS_UNKNOWN: no agent "enginer" in team default; did you mean "engineer"?\n' +
+        "  `tieline ls` lists them\n",
     });
     const { code, stdout, stderr } = await tieline.run(["send", "enginer", "x", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({

@@ -3,7 +3,7 @@
  *
  *   hello     page → daemon: a random nonce.  daemon → page: its boot id and clock, signed with its page key.
  *   sign in   page → daemon: the public keys of the device and of the tab, with an HMAC under the one-time code.
- *   open tab  page → daemon: the public key of the tab, signed with the device key. Only in the boot that it signed in to.
+ *   open tab  page → daemon: the public key of the tab, signed with the device key. Only in the boot of the sign-in.
  *   request   page → daemon: any API call, signed with the tab key.
  *
  * The page verifies the hello against the daemon's fingerprint before it sends anything else. A tab key exists only in

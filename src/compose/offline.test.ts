@@ -20,6 +20,7 @@ import { filledMailbox, openMailboxAt } from "../testing/damagedMailbox.ts";
 import { backupNamed, problemOf, refuseWhileServed, repair, restorable, restore } from "./offline.ts";
 
 const now = 1_900_000_000_000;
+const damagedMailbox = new URL("../testing/damagedMailbox.ts", import.meta.url).pathname;
 
 describe("a home that no daemon serves", () => {
   let home: Home;
@@ -294,7 +295,7 @@ describe("a home that no daemon serves", () => {
   test("is distinguished from one that is served", async () => {
     refuseWhileServed(home);
     const script = `
-      const { openMailboxAt } = await import(${JSON.stringify(new URL("../testing/damagedMailbox.ts", import.meta.url).pathname)});
+      const { openMailboxAt } = await import(${JSON.stringify(damagedMailbox)});
       openMailboxAt(${JSON.stringify(home.mailbox)});
       console.log("open");
       setInterval(() => undefined, 1_000);`;

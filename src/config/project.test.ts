@@ -78,7 +78,8 @@ aliases: { crew: [coder, api:lead] }
     ["agents:\n  a: { command: 3 }", "tieline.yaml:2:17: agents.a.command is 3, but must be text or a list"],
     [
       "agents:\n  a: { may: [fly] }",
-      'tieline.yaml:2:14: agents.a.may.0 is "fly", but must be one of spawn, kill, answer, topology, broadcast-all, read',
+      'tieline.yaml:2:14: agents.a.may.0 is "fly", but must be one of ' +
+        "spawn, kill, answer, topology, broadcast-all, read",
     ],
     [
       "agents:\n  a: { promptPattern: '(' }",
@@ -100,7 +101,8 @@ aliases: { crew: [coder, api:lead] }
     ["objects:\n  x: {}", "tieline.yaml:2:3: objects.x needs either a module or a command"],
     [
       "objects:\n  tick: { options: { intervalMS: 500 } }",
-      'tieline.yaml:2:22: unknown key "objects.tick.options.intervalMS"; the nearest is "objects.tick.options.intervalMs"',
+      'tieline.yaml:2:22: unknown key "objects.tick.options.intervalMS"; ' +
+        'the nearest is "objects.tick.options.intervalMs"',
     ],
     [
       "objects:\n  tick: { options: { intervalMs: 5 } }",

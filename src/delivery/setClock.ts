@@ -3,8 +3,8 @@
  *
  * - Deadlines (time to live, next attempt, lease) are stored in wall time.
  * - A clock that is set while the daemon runs moves the deadlines of all that is open by as much.
- * - While no daemon runs, time counts by the wall clock. If that is earlier than what was last written down, it was set back,
- *   and the deadlines are moved back by the difference.
+ * - While no daemon runs, time counts by the wall clock. If that is earlier than what was last written down, it was set
+ *   back, and the deadlines are moved back by the difference.
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import { elapsedFor, type Clock } from "../model/ids.ts";

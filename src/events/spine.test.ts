@@ -46,9 +46,11 @@ describe("the spine", () => {
     const source = `
       const { Spine } = await import(${JSON.stringify(join(import.meta.dir, "spine.ts"))});
       const { openEventStore } = await import(${JSON.stringify(join(import.meta.dir, "sqlite.ts"))});
-      const spine = new Spine(openEventStore(${JSON.stringify(path)}, console.error), { report: console.error, maxAgeMs: 1e12, maxBytes: 1e12 });
+      const store = openEventStore(${JSON.stringify(path)}, console.error);
+      const spine = new Spine(store, { report: console.error, maxAgeMs: 1e12, maxBytes: 1e12 });
       spine.onEvent(({ seq }) => require("node:fs").writeSync(1, seq + "\\n"));
-      for (let i = 0; i < 600; i++) spine.emit({ type: "user.prompt", agent: "a", name: "ana", team: "web", prompt: "before" });
+      const event = { type: "user.prompt", agent: "a", name: "ana", team: "web", prompt: "before" };
+      for (let i = 0; i < 600; i++) spine.emit(event);
       process.kill(process.pid, "SIGKILL");
     `;
     const child = Bun.spawn([process.execPath, "-e", source], { stdout: "pipe" });

@@ -14,9 +14,12 @@ const migrations = {
     INSERT INTO numbers VALUES (0);
     `,
     `
-    UPDATE events SET event = json_replace(event, '$.type', 'delivery.delivered') WHERE event ->> 'type' = 'delivery.handed';
-    UPDATE events SET event = json_replace(event, '$.to', 'delivered') WHERE event ->> 'type' LIKE 'delivery.%' AND event ->> 'to' = 'handed';
-    UPDATE events SET event = json_replace(event, '$.from', 'delivered') WHERE event ->> 'type' LIKE 'delivery.%' AND event ->> 'from' = 'handed';
+    UPDATE events SET event = json_replace(event, '$.type', 'delivery.delivered')
+      WHERE event ->> 'type' = 'delivery.handed';
+    UPDATE events SET event = json_replace(event, '$.to', 'delivered')
+      WHERE event ->> 'type' LIKE 'delivery.%' AND event ->> 'to' = 'handed';
+    UPDATE events SET event = json_replace(event, '$.from', 'delivered')
+      WHERE event ->> 'type' LIKE 'delivery.%' AND event ->> 'from' = 'handed';
     `,
   ],
 };

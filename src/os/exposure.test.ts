@@ -4,9 +4,8 @@ import { exposureOf } from "./exposure.ts";
 
 const accounts = accountsIn({
   passwd:
-    "root:x:0:0:root:/root:/bin/sh\nana:x:1000:1000::/home/ana:/bin/sh\nmallory:x:1001:1001::/home/mallory:/bin/sh\nbo:x:1002:100::/home/bo:/bin/sh\n# " +
-    "" +
-    "a comment: with a colon\n",
+    "root:x:0:0:root:/root:/bin/sh\nana:x:1000:1000::/home/ana:/bin/sh\n" +
+    "mallory:x:1001:1001::/home/mallory:/bin/sh\nbo:x:1002:100::/home/bo:/bin/sh\n# a comment: with a colon\n",
   group: "root:x:0:\nana:x:1000:\nusers:x:100:\nmallory:x:1001:ana\nshared:x:2000:ana,mallory\nanas:x:2001:ana\n",
 });
 

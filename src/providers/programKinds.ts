@@ -54,28 +54,22 @@ const plainWords = (line: string): string[] =>
  * none.
  */
 const interpreters: readonly (readonly [names: RegExp, comment: string | null])[] = [
-  [
-    /^(?:python[\d.]*|i?pypy[\d.]*|ipython[\d.]*|bpython|ptpython|irb[\d.]*|pry|ruby[\d.]*|perl[\d.]*|iex|julia|R|radian|octave(?:-cli)?|bc|dc|gnuplot|sage|crystal)$/,
-    "# ",
-  ],
+  [/^(?:i?python[\d.]*|i?pypy[\d.]*|bpython|ptpython|irb[\d.]*|pry|ruby[\d.]*|perl[\d.]*|iex|crystal)$/, "# "],
+  [/^(?:julia|R|radian|octave(?:-cli)?|bc|dc|gnuplot|sage)$/, "# "],
   [/^(?:node|nodejs|bun|deno|ts-node|tsx|scala|scala-cli|amm|jshell|kotlinc?|groovysh|swift|mongosh?)$/, "// "],
   [/^(?:ghci?|lua[\d.]*|luajit)$/, "-- "],
   [/^(?:clj|clojure|lein|bb|sbcl|clisp|ecl|guile|racket|mit-scheme|gsi|chez|scheme)$/, "; "],
   [/^erl$/, "% "],
-  [
-    /^(?:php[\d.]*|ocaml|utop|tclsh[\d.]*|wish[\d.]*|gp|maxima|matlab|mathematica|wolframscript|coqtop|swipl|gprolog|q|apl|j|gforth)$/,
-    null,
-  ],
+  [/^(?:php[\d.]*|ocaml|utop|tclsh[\d.]*|wish[\d.]*|coqtop|swipl|gprolog|q|apl|j|gforth)$/, null],
+  [/^(?:gp|maxima|matlab|mathematica|wolframscript)$/, null],
 ];
 
 /** They wait for lines whatever follows their name: a database, a program to look at. */
 const alwaysInteractive: readonly (readonly [names: RegExp, comment: string | null])[] = [
   [/^(?:psql|pgcli|mysql|mariadb|mycli|sqlite3?|litecli|duckdb|cqlsh|clickhouse(?:-client)?)$/, "-- "],
   [/^gdb(?:-\w+)?$/, "# "],
-  [
-    /^(?:lldb|pdb|ed|ex|redis-cli|valkey-cli|sqlplus|isql|influx|ftp|lftp|sftp|bluetoothctl|nmcli|virsh|msfconsole|jdb|rdbg|dlv)$/,
-    null,
-  ],
+  [/^(?:lldb|pdb|jdb|rdbg|dlv|ed|ex|redis-cli|valkey-cli|sqlplus|isql|influx)$/, null],
+  [/^(?:ftp|lftp|sftp|bluetoothctl|nmcli|virsh|msfconsole)$/, null],
 ];
 
 /**

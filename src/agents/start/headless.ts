@@ -49,9 +49,11 @@ keep() {
 rm -f "$input" "$input.new"
 mkfifo -m 600 "$input.new" && exec 3<>"$input.new" && mv "$input.new" "$input" || exit
 if [ "$prints" = text ]; then
-  { "$@" <"$input"; echo $? >"$input.status"; rm -f "$input"; } 3>&- | (trap '' INT QUIT HUP TERM; exec 3>&-; tee /dev/fd/4 | keep) 4>&1
+  { "$@" <"$input"; echo $? >"$input.status"; rm -f "$input"; } 3>&- |
+    (trap '' INT QUIT HUP TERM; exec 3>&-; tee /dev/fd/4 | keep) 4>&1
 else
-  { "$@" <"$input" 2>>"\${output%.out}.err"; echo $? >"$input.status"; } 3>&- | (trap '' INT QUIT HUP TERM; exec 3>&-; keep)
+  { "$@" <"$input" 2>>"\${output%.out}.err"; echo $? >"$input.status"; } 3>&- |
+    (trap '' INT QUIT HUP TERM; exec 3>&-; keep)
 fi
 read -r status <"$input.status"; rm -f "$input.status" "$input.cut"
 [ "$prints" = records ] || [ "$status" -ne 0 ] || sleep 1

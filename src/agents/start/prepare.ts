@@ -311,8 +311,8 @@ const noDirectory = (profile: Profile, cwd: string): TielineError =>
 const notInstalled = (profile: Profile, { install }: Provider, program: string): TielineError =>
   new TielineError("SPAWN_FAILED", `${program} is not installed, or not on the PATH of Tieline's daemon`, {
     remedy:
-      `${install === null ? `install it, or change \`command:\` in ${profile.source}` : `\`${install}\` installs it`}; ` +
-      "" +
+      (install === null ? `install it, or change \`command:\` in ${profile.source}` : `\`${install}\` installs it`) +
+      "; " +
       `after a change of PATH, \`tieline daemon stop\` lets the next command start a new one`,
     operands: { profile: profile.name, program },
   });

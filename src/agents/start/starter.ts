@@ -240,7 +240,8 @@ export class AgentStarter implements Disposable {
   /** The mail stays queued, and its history says that the start took too long. */
   private async tellWaitingMail(agent: Agent, doing: string): Promise<void> {
     const { mailbox, config } = this.parts;
-    const detail = `${agent.name} was started, but is not ready after ${config.spawn.readyTimeoutMs / 1_000} s: ${doing}`;
+    const seconds = config.spawn.readyTimeoutMs / 1_000;
+    const detail = `${agent.name} was started, but is not ready after ${seconds} s: ${doing}`;
     for (const { id } of mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER))
       await mailbox.hold(id, { reason: "starting", detail });
   }

@@ -8,7 +8,8 @@ export default command({
   summary: "show what agents reported to the team's metrics object, and its counters",
   usage: ["metrics"],
   details: [
-    'An agent reports with `tieline send metrics \'{"action":"state_report","data":{…}}\'` and counts with `{"action":"count","name":"builds"}`. The team needs `objects: { metrics: }` in its tieline.yaml.',
+    'An agent reports with `tieline send metrics \'{"action":"state_report","data":{…}}\'` and counts with ' +
+      '`{"action":"count","name":"builds"}`. The team needs `objects: { metrics: }` in its tieline.yaml.',
   ],
   args: [],
   flags: {},

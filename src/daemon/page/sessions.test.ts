@@ -261,15 +261,17 @@ test("numbers of requests are accepted once, in nearly any order", () => {
 });
 
 test("a device is named by words of our own", () => {
+  const blink = "AppleWebKit/537.36 (KHTML, like Gecko)";
+  const webKit = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
   const named = {
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36":
       "Chrome on Linux",
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36":
       "Chrome on Linux",
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0":
+    [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${blink} Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0`]:
       "Edge on Windows",
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:150.0) Gecko/20100101 Firefox/150.0": "Firefox on macOS",
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1":
+    [`Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) ${webKit} Version/18.0 Mobile/15E148 Safari/604.1`]:
       "Safari on iPhone",
     "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36":
       "Chrome on Android",

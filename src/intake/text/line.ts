@@ -11,8 +11,15 @@ const turnMarker = /^\s*(?:(?:ASST|USER|SYS|SYSTEM|TOOL|REQ|RES):(?:\s|$)|\[\d{4
  * Group 2: the name of an address, which may be emphasised together with its colon or without it. Group 3: the name in
  * a block marker. Neither: a broadcast or a broken marker.
  */
-const marks =
-  /(\*{1,3}|_{1,3}|)@([A-Za-z_][A-Za-z0-9_-]{0,127}?)(?::\1|\1:)(?=\s|$)|<<SWARM_MSG:(?:(?:TO=([A-Za-z_][A-Za-z0-9_-]{0,127})|BROADCAST):START>>)?/g;
+const marks = new RegExp(
+  [
+    /(\*{1,3}|_{1,3}|)@([A-Za-z_][A-Za-z0-9_-]{0,127}?)(?::\1|\1:)(?=\s|$)/,
+    /<<SWARM_MSG:(?:(?:TO=([A-Za-z_][A-Za-z0-9_-]{0,127})|BROADCAST):START>>)?/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 
 export interface Fence {
   /** Three of the fence's character, to search for. */

@@ -16,7 +16,8 @@ const stays = `EXISTS (
   SELECT 1 FROM deliveries d WHERE d.message = m.seq AND (
     d.state IN (${open})
     OR (d.state <> 'cancelled' AND d.updated_at >= $freshSince)
-    OR (m.accepted_at >= $olderThan AND m.expects_reply = 1 AND d.state IN ('delivered', 'seen') AND d.answered_at IS NULL)))`;
+    OR (m.accepted_at >= $olderThan AND m.expects_reply = 1 AND d.state IN ('delivered', 'seen')
+      AND d.answered_at IS NULL)))`;
 
 /** For a message without recipients, only its age tells whether it is fresh. */
 const mayGo =

@@ -102,7 +102,8 @@ export const mailboxMigrations: readonly Migration[] = [
   CREATE INDEX history_by_delivery ON history (delivery, id);
   `,
   `
-  CREATE VIRTUAL TABLE message_words USING fts5 (body, content = 'messages', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
+  CREATE VIRTUAL TABLE message_words USING fts5 (body, content = 'messages', content_rowid = 'seq', \
+tokenize = 'unicode61 remove_diacritics 2');
   CREATE TABLE message_words_progress (up_to INTEGER NOT NULL) STRICT;
   INSERT INTO message_words_progress VALUES (0);
   `,

@@ -75,7 +75,8 @@ export class Snapshots implements AsyncDisposable {
     const needed = statSync(path).size + marginBytes;
     const free = freeBytes(directory);
     if (free >= needed) return;
-    const message = `a copy of the mailbox needs ${megabytes(needed)} in ${directory}, but only ${megabytes(free)} are free`;
+    const found = `but only ${megabytes(free)} are free`;
+    const message = `a copy of the mailbox needs ${megabytes(needed)} in ${directory}, ${found}`;
     throw new TielineError("STORE_UNAVAILABLE", message, {
       remedy: "free some space, or run `tieline backup FILE` with a file on another disk; mail is not affected",
       operands: { needed, free, directory },

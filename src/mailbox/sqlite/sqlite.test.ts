@@ -53,7 +53,12 @@ describe("sqlite", () => {
     const script = `
       import { connect } from ${JSON.stringify(join(import.meta.dir, "../../os/sqlite/connection.ts"))};
       import { mailboxMigrations } from ${JSON.stringify(join(import.meta.dir, "schema.ts"))};
-      try { connect(${JSON.stringify(path)}, { mailbox: mailboxMigrations }); console.log("opened"); } catch (error) { console.log(error.name); }`;
+      try {
+        connect(${JSON.stringify(path)}, { mailbox: mailboxMigrations });
+        console.log("opened");
+      } catch (error) {
+        console.log(error.name);
+      }`;
     const attempt = () => Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim();
     expect(attempt()).toBe(DatabaseTaken.name);
     held[Symbol.dispose]();
@@ -199,7 +204,8 @@ describe("sqlite", () => {
 
   test("the schema refuses states that the table does not know", () => {
     using connection = connect(newPath(), migrations);
-    const insert = `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, queued_at, updated_at)
+    const insert = `INSERT INTO deliveries
+        (message, agent, agent_name, state, served, wakes, attempts, queued_at, updated_at)
       VALUES (1, 'b', 'bob', 'landed', 'turn', 1, 0, 0, 0)`;
     expect(() => connection.database.run(insert)).toThrow("CHECK constraint");
   });

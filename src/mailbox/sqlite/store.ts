@@ -164,7 +164,8 @@ export function sqliteStore(connection: Connection): Store {
 
     lastClaimedAt() {
       const open = `SELECT claimed_at FROM deliveries WHERE state IN (${quoted(openStates)})`;
-      const recent = `SELECT claimed_at FROM (SELECT claimed_at FROM deliveries ORDER BY id DESC LIMIT ${claimsHorizon})`;
+      const newest = `SELECT claimed_at FROM deliveries ORDER BY id DESC LIMIT ${claimsHorizon}`;
+      const recent = `SELECT claimed_at FROM (${newest})`;
       return get<{ at: number | null }>(`SELECT max(claimed_at) AS at FROM (${open} UNION ALL ${recent})`)!.at ?? 0;
     },
 
