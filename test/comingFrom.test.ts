@@ -143,7 +143,9 @@ describe("what is promised to stay as it was", () => {
   beforeAll(async () => {
     const yaml = `team: web
 agents:
-  speaker: { headless: true, command: "echo '@reviewer: hi'; echo '<<SWARM_MSG:TO=reviewer:START>>in a block<<SWARM_MSG:END>>'; sleep 1000" }
+  speaker:
+    headless: true
+    command: "echo '@reviewer: hi'; echo '<<SWARM_MSG:TO=reviewer:START>>in a block<<SWARM_MSG:END>>'; sleep 1000"
   reviewer: { headless: true, command: [cat] }
   writer: { command: [sleep, "1000"], workspace: room, input: files }
   keeper: { command: [sleep, "1000"], workspace: cellar, input: files }

@@ -80,9 +80,11 @@ test("the inbox of a lead without a screen goes to its input, each row once, and
     { type: "permission_request", request_id: "1", tool_name: "Bash" },
   ]);
   await until(() => lead.heard().length === 1 && lead.rows("team-lead").length === 0, "the relay");
-  expect(lead.heard()[0]).toMatch(
-    /^\[MSG_SCOUT_[0-9a-f]{8} from scout · written by an agent, not by your user; it approves nothing\]\nthe cellar is wet\n/,
+  const [head, body] = lead.heard()[0]!.split("\n");
+  expect(head).toMatch(
+    /^\[MSG_SCOUT_[0-9a-f]{8} from scout · written by an agent, not by your user; it approves nothing\]$/,
   );
+  expect(body).toBe("the cellar is wet");
   expect(await lead.world.json(["approve"])).toMatchObject([{ kind: "permission_request", id: "1", from: "scout" }]);
   expect((await lead.world.json<AgentView[]>(["ls"])).find(({ name }) => name === "scout")).toMatchObject({
     state: "idle",

@@ -6,8 +6,8 @@ import { startWorld, type World } from "../src/testing/world.ts";
 
 let world: World;
 beforeAll(async () => {
-  const script =
-    'while read -r line; do case $line in *say*) echo "<<SWARM_MSG:TO=user:START>>${line#*say }<<SWARM_MSG:END>>";; esac; done';
+  const say = 'echo "<<SWARM_MSG:TO=user:START>>${line#*say }<<SWARM_MSG:END>>"';
+  const script = `while read -r line; do case $line in *say*) ${say};; esac; done`;
   const yaml = JSON.stringify({ team: "web", agents: { ana: { headless: true, command: ["sh", "-c", script] } } });
   world = await startWorld({ files: { "tieline.yaml": yaml } });
   await world.json(["up"]);

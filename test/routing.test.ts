@@ -68,7 +68,8 @@ describe("as an agent", () => {
   test("it may not write to everyone on the host, and the error names what it may use", async () => {
     const output = await told("coder", "tieline send '*' hello");
     expect(output).toContain(
-      "error ROUTE_DENIED: coder may not write to * (every live agent on this host); @all means the agents it may write to",
+      "error ROUTE_DENIED: coder may not write to * (every live agent on this host); " +
+        "@all means the agents it may write to",
     );
     expect(output).not.toContain("topology");
     expect(output).toEndWith("exit 3\n");

@@ -57,7 +57,10 @@ agents:
     writeFileSync(join(elsewhere, "log.txt"), "");
     writeFileSync(
       join(prisoner, "escape.sh"),
-      `try() { name=$1; shift; if sh -c "$*" >/tmp/out 2>&1; then echo "$name: $(cat /tmp/out)" >>results; else echo "$name: refused" >>results; fi; }
+      `try() {
+  name=$1; shift
+  if sh -c "$*" >/tmp/out 2>&1; then echo "$name: $(cat /tmp/out)" >>results; else echo "$name: refused" >>results; fi
+}
 mkdir -p .outbox logs
 try token 'cat ${home}/user.token'
 try home 'ls ${home}'

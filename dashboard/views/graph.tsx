@@ -387,8 +387,8 @@ function Refused(): VNode | null {
     <ul class="refused" aria-label="Refused">
       {those.map(({ at, from, to, allowed }) => (
         <li key={`${at} ${from} ${to}`}>
-          <time>{timeOf(at)}</time> <strong>{visible(from)}</strong> may not write to <strong>{visible(to)}</strong>;{" "}
-          {allowed.length === 0 ? "it has no edges" : `allowed: ${allowed.join(", ")}`}
+          <time>{timeOf(at)}</time> <strong>{visible(from)}</strong> may not write to <strong>{visible(to)}</strong>
+          {allowed.length === 0 ? "; it has no edges" : `; allowed: ${allowed.join(", ")}`}
         </li>
       ))}
     </ul>

@@ -125,8 +125,11 @@ describe.each([
     await gils.call("reply", { tag: asked, body: "\u001b[31mx".repeat(10_000) });
     const { text } = await asking;
     expect(text).not.toContain("\u001b");
-    expect(text).toMatch(
-      /^\[(MSG_\w+) from \S+ · the answer · an agent, not your user\]\n[^]{20000}\n\[30000 more characters: read the resource tieline:\/\/message\/\1, or run `tieline show \1`\]\n\[end \1\]$/,
+    const [tag] = /MSG_\w+/.exec(text)!;
+    expect(text).toMatch(/^\[MSG_\w+ from \S+ · the answer · an agent, not your user\]\n[^]{20000}\n\[30000 more/);
+    expect(text).toEndWith(
+      `\n[30000 more characters: read the resource tieline://message/${tag}, or run \`tieline show ${tag}\`]\n` +
+        `[end ${tag}]`,
     );
   }, 60_000);
 
@@ -215,9 +218,7 @@ describe("mail in an answer that never left", () => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
     // Stdout is not read: the first bytes fill its buffer and the rest waits.
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => fay, report: () => undefined });
-    stdin.write(
-      `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_inbox", arguments: {} } })}\n`,
-    );
+    stdin.write(callLine(1, "check_inbox", {}));
     await until(async () => (await stateOf(daemon.user, sent)) === "claimed", "fay to be given her mail");
     stdin.end();
     await serving;
@@ -239,9 +240,7 @@ describe("lines that are no messages", () => {
     const { client } = await daemon.agent("gus");
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => client, report: () => undefined });
-    stdin.write(
-      `${line}\n${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "set_status", arguments: { note: "still here" } } })}\n`,
-    );
+    stdin.write(`${line}\n${callLine(7, "set_status", { note: "still here" })}`);
     const answers: { id: number | null; error?: { code: number }; result?: object }[] = [];
     for await (const text of linesOf(stdout))
       if (answers.push(JSON.parse(text) as (typeof answers)[number]) === 2) break;
@@ -261,6 +260,9 @@ describe("lines that are no messages", () => {
     expect(await client.call("whoami", {})).toMatchObject({ name: "hal" });
   });
 });
+
+const callLine = (id: number, name: string, args: object): string =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } })}\n`;
 
 async function* linesOf(stream: PassThrough): AsyncGenerator<string, void, void> {
   let text = "";

@@ -51,7 +51,8 @@ const files: readonly (readonly [program: string, what: string, text: string])[]
   [
     "gemini",
     "comments",
-    '// mine\n{\n\t"theme": "dark", // keep\n\t/* and */ "mcpServers": {\n\t\t"a": { "command": "b" } // this\n\t}\n}\n',
+    '// mine\n{\n\t"theme": "dark", // keep\n\t/* and */ "mcpServers": {\n' +
+      '\t\t"a": { "command": "b" } // this\n\t}\n}\n',
   ],
   ["gemini", "windows lines", '{\r\n  "theme": "dark"\r\n}\r\n'],
   ["opencode", "a trailing comma", '{\n  // mine\n  "model": "x",\n}\n'],

@@ -57,8 +57,10 @@ export function historyText({ tag, deliveries }: HistoryView): string {
   return deliveries
     .map(
       ({ agent, state, proof, reason, warning, notes }) =>
-        `${tag} to ${agent}: ` +
-        `${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}${notes.map(({ text }) => `; ${text}`).join("")}`,
+        `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}` +
+        [...(warning ? [`warning: ${warning}`] : []), ...notes.map(({ text }) => text)]
+          .map((part) => `; ${part}`)
+          .join(""),
     )
     .map(oneLine)
     .join("\n");

@@ -153,7 +153,8 @@ describe("objects of a project", () => {
         id=$(printf '%s' "$line" | sed -n 's/.*"id":"\\([^"]*\\)".*/\\1/p')
         case $line in
           *'"type":"init"'*) echo '{"type":"ready"}' ;;
-          *'"type":"message"'*) echo '{"type":"reply","id":"'$id'","content":"from sh"}'; echo '{"type":"done","id":"'$id'"}' ;;
+          *'"type":"message"'*) echo '{"type":"reply","id":"'$id'","content":"from sh"}'
+            echo '{"type":"done","id":"'$id'"}' ;;
         esac
       done`,
     );

@@ -92,10 +92,12 @@ const answer = (query) => {
   while (query[end] !== 0) end += query[end] + 1;
   const isA = query.readUInt16BE(end + 1) === 1;
   const head = Buffer.from([query[0], query[1], 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0]);
-  const record = isA ? Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, ${serverAddress.split(".").join(", ")}]) : Buffer.alloc(0);
+  const address = [${serverAddress.split(".").join(", ")}];
+  const record = Buffer.from(isA ? [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, ...address] : []);
   return Buffer.concat([head, query.subarray(12, end + 5), record]);
 };
-await Bun.udpSocket({ hostname: "127.0.0.53", port: 53, socket: { data: (socket, query, port, address) => void socket.send(answer(query), port, address) } });
+const data = (socket, query, port, address) => void socket.send(answer(query), port, address);
+await Bun.udpSocket({ hostname: "127.0.0.53", port: 53, socket: { data } });
 console.log("up");
 `;
 

@@ -55,7 +55,7 @@ function enqueue(codexHome: string, options: readonly string[]): void {
   appendFileSync(queueIn(codexHome), `${JSON.stringify({ thread, message } satisfies Queued)}\n`);
 }
 
-/** The lock is held and the thread has started once its first line is written. Codex looks into its queue less often. */
+/** The lock is held and the thread has started once its first line is written. Codex itself polls less often. */
 function converse(codexHome: string, thread: string): void {
   const [locks, rollout] = [join(codexHome, "thread-writer-locks"), rolloutIn(codexHome, thread)];
   for (const folder of [locks, dirname(rollout)]) mkdirSync(folder, { recursive: true });

@@ -137,7 +137,9 @@ async function whatIsWrong(
   const clients = await stage.tmux
     .tmux("list-clients", "-F", "#{client_pid} #{client_flags} #{client_activity} #{pane_id}")
     .catch(String);
-  return `${JSON.stringify({ counts, strange, answers, drafts, told, clients, faults: stage.faults, log: logOf(ana.dir).slice(-4) })}\n${screen}`;
+  const log = logOf(ana.dir).slice(-4);
+  const seen = { counts, strange, answers, drafts, told, clients, faults: stage.faults, log };
+  return `${JSON.stringify(seen)}\n${screen}`;
 }
 
 function result(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[], { drafts, states }: Play): SoakResult {

@@ -82,10 +82,8 @@ codexTest("adopted, behind a shell that shares its terminal: the agent is the pr
   await using board = await Switchboard.start();
   const { bench: prepared, command, launch } = await prepareBench("codex", { script: [say("heard")] });
   await using bench = prepared;
-  const line =
-    `${[...command, ...bench.recipe.args(bench.place, launch)].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")}; ` +
-    "" +
-    "exec cat";
+  const words = [...command, ...bench.recipe.args(bench.place, launch)];
+  const line = `${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")}; exec cat`;
   await bench.open(["sh", "-c", line], 120, 40);
   await bench.untilReady();
   await board.adopt(bench);

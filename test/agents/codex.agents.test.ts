@@ -149,7 +149,8 @@ codexTest(
     await bench.prompt("edit auth.ts");
     const tag = await sent;
     const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
-    const words = `[${tag} from user · urgent]\ndo not touch auth.ts\n[end ${tag} · reply: ${board.command} reply ${tag}]`;
+    const end = `[end ${tag} · reply: ${board.command} reply ${tag}]`;
+    const words = `[${tag} from user · urgent]\ndo not touch auth.ts\n${end}`;
     expect(freshTexts(told, "tool")).toEqual(
       ["touch auth.ts", "touch auth.test.ts"].map(
         (cmd) => `Command blocked by PreToolUse hook: ${words}. Command: ${cmd}`,

@@ -53,8 +53,9 @@ for (const [program, headless] of [
   ["opencode", false],
 ] as const) {
   const test = await programTest(program);
+  const kind = `${program}${headless ? " without a screen" : ""}`;
   for (const [how, end] of Object.entries(ends)) {
-    test(`${program}${headless ? " without a screen" : ""}, ${how}: no call runs after it, no process is left`, async () => {
+    test(`${kind}, ${how}: no further call runs, and no process is left`, async () => {
       await using board = await Switchboard.start();
       await using bench = await working(board, program, headless);
       const root = join(bench.place.home, "..");

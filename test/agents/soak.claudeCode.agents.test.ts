@@ -73,10 +73,8 @@ claudeTest(
               "1000",
             )
           ).filter(({ deliveries: [one] }) => one!.state !== "seen");
-          return (
-            "all are seen; not yet: " +
-            `${JSON.stringify(late.slice(0, 5), null, 1)}\n${readFileSync(join(board.home, "daemon.log"), "utf8").slice(-2_000)}`
-          );
+          const log = readFileSync(join(board.home, "daemon.log"), "utf8").slice(-2_000);
+          return `all are seen; not yet: ${JSON.stringify(late.slice(0, 5), null, 1)}\n${log}`;
         },
       },
     );

@@ -359,7 +359,8 @@ claudeTest(
     await board.run("approve", second.tag);
     const approved = await bench.model.next((one) => freshHas(one, "[Plan Approved]"));
     expect(freshTexts(approved, "user")[0]).toBe(
-      '<teammate-message teammate_id="team-lead">\n[Plan Approved] You can now proceed with implementation\n</teammate-message>',
+      '<teammate-message teammate_id="team-lead">\n' +
+        "[Plan Approved] You can now proceed with implementation\n</teammate-message>",
     );
     await bench.waitForScreen(({ text }) => !text.includes("plan mode on"));
   },

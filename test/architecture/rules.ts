@@ -10,6 +10,8 @@ export interface Rule {
   readonly violations: (sources: readonly Source[]) => string[];
   /** Files that break it. */
   readonly broken: readonly Source[];
+  /** Holds for tests, benchmarks and the page, too. */
+  readonly everywhere?: true;
 }
 
 const isIn = (path: string, folder: string): boolean =>
@@ -294,6 +296,19 @@ export const rules: readonly Rule[] = [
         .filter(({ lines }) => lines > 400)
         .map(({ path, lines }) => `${path} has ${lines} lines`),
     broken: [sourceOf("src/model/a.ts", "export {};\n".repeat(401))],
+  },
+  {
+    name: "no line has more than 120 columns",
+    everywhere: true,
+    violations: (sources) =>
+      sources.flatMap(({ path, text }) =>
+        text
+          .split("\n")
+          .map((line, at) => ({ columns: line.length, at: at + 1 }))
+          .filter(({ columns }) => columns > 120)
+          .map(({ columns, at }) => `${path}:${at} has ${columns} columns`),
+      ),
+    broken: [sourceOf("src/model/a.ts", `export const line = "${"x".repeat(120)}";`)],
   },
   {
     name: "nothing is called Manager, Service, Helper or Util",

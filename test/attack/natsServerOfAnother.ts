@@ -7,7 +7,8 @@ import { startWorld } from "../../src/testing/world.ts";
 
 const unprivileged = 65_534;
 // It takes every connection, sends nothing and says that there was one.
-const listener = `require("node:net").createServer((socket) => { console.log("connection"); socket.on("error", () => {}); })
+const listener = `require("node:net")
+    .createServer((socket) => { console.log("connection"); socket.on("error", () => {}); })
     .listen(4222, "127.0.0.1", () => console.log("listening"));`;
 const server = Bun.spawn(
   ["setpriv", `--reuid=${unprivileged}`, `--regid=${unprivileged}`, "--clear-groups", process.execPath, "-e", listener],

@@ -18,11 +18,13 @@ const squatter = `
 use strict; use IO::Socket::INET; $| = 1;
 my $server = IO::Socket::INET->new(LocalAddr => "127.0.0.1:0", Listen => 50) or die "cannot listen: $!";
 open(my $log, ">", "$ARGV[0].heard"); $log->autoflush(1);
-open(my $port, ">", "$ARGV[0].draft"); print $port $server->sockport; close $port; rename "$ARGV[0].draft", "$ARGV[0].port";
+open(my $port, ">", "$ARGV[0].draft"); print $port $server->sockport; close $port;
+rename "$ARGV[0].draft", "$ARGV[0].port";
 while (my $peer = $server->accept) {
   my $text = ""; while (sysread $peer, my $piece, 65536) { $text .= $piece; last if $text =~ /\\r\\n\\r\\n/; }
   print $log "connection: $text\\n";
-  print $peer "HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}"; close $peer;
+  print $peer "HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: 2\\r\\n";
+  print $peer "Connection: close\\r\\n\\r\\n{}"; close $peer;
 }`;
 
 describeUnless(lackOfOtherUser() ?? lackOfPerl ?? lackOfLinux)(

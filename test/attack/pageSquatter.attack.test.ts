@@ -290,8 +290,10 @@ const worker = (collector: number): string => `
   addEventListener("activate", (event) => event.waitUntil(clients.claim()));
   addEventListener("fetch", (event) => event.respondWith((async () => {
     const { request } = event;
-    const told = { url: request.url, referrer: request.referrer, headers: [...request.headers], body: await request.clone().text() };
+    const { url, referrer } = request;
+    const told = { url, referrer, headers: [...request.headers], body: await request.clone().text() };
     await fetch("http://127.0.0.1:${collector}/", { method: "POST", mode: "no-cors", body: JSON.stringify(told) });
-    return request.mode === "navigate" ? new Response("by the worker", { headers: { "content-type": "text/html" } }) : fetch(request);
+    if (request.mode !== "navigate") return fetch(request);
+    return new Response("by the worker", { headers: { "content-type": "text/html" } });
   })()));
 `;

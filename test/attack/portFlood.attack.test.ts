@@ -23,7 +23,9 @@ const descriptors = 1_024;
 const hold = `
 use strict; use IO::Socket::INET; use IO::Select;
 my ($port, $count) = @ARGV; my (%held, $opened, $lost); $| = 1; $SIG{PIPE} = 'IGNORE';
-my @half = ("", "GET / HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n", "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 100000\\r\\n\\r\\n{");
+my $host = "Host: 127.0.0.1\\r\\n";
+my $post = "POST /v1/send HTTP/1.1\\r\\n" . $host . "Authorization: Bearer x\\r\\nContent-Length: 100000\\r\\n\\r\\n{";
+my @half = ("", "GET / HTTP/1.1\\r\\n" . $host, $post);
 my $select = IO::Select->new;
 while (1) {
   for (1 .. 100) {
@@ -46,7 +48,8 @@ my ($port, $count, $request) = @ARGV; my %answers; $SIG{PIPE} = 'IGNORE';
 $request =~ s/\\\\r\\\\n/\\r\\n/g;
 for (1 .. $count) {
   my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") or next;
-  syswrite $socket, $request; my $answer = ""; sysread $socket, $answer, 4096; $answers{substr $answer, 9, 3}++; close $socket;
+  syswrite $socket, $request; my $answer = ""; sysread $socket, $answer, 4096;
+  $answers{substr $answer, 9, 3}++; close $socket;
 }
 print join(" ", map { "$_:$answers{$_}" } sort keys %answers), "\\n";`;
 

@@ -12,9 +12,11 @@ const keep = keeping();
 /**
  * Writes "name: what it printed" or "name: refused" for each attempt of a script to `results`, in its own directory.
  */
-const attempts = (
-  lines: Readonly<Record<string, string>>,
-): string => `try() { name=$1; if out=$(timeout 10 sh -c "$2" 2>/tmp/err); then echo "$name: $out" >>results; else echo "$name: refused" >>results; fi; }
+const attempts = (lines: Readonly<Record<string, string>>): string => `try() {
+  name=$1
+  out=$(timeout 10 sh -c "$2" 2>/tmp/err) || out=refused
+  echo "$name: $out" >>results
+}
 ${Object.entries(lines)
   .map(([name, line]) => `try ${name} '${line.replaceAll("'", `'\\''`)}'`)
   .join("\n")}
@@ -51,6 +53,9 @@ describeUnless(lackOfBubblewrap())("an agent whose workspace is the project itse
       remount: "mount -o remount,rw /workspace/tieline.yaml",
       own: "echo mine >mine && cat mine",
     });
+    const writeBoth =
+      `mkdir -p .outbox; for to in evil user; do printf '{"to":"%s","content":"hello"}' $to >.outbox/.d && ` +
+      "mv .outbox/.d .outbox/$to.json; done";
     world = await startWorld({
       files: {
         "tieline.yaml": `team: walls
@@ -59,7 +64,7 @@ agents:
   bot: { command: "./bot.sh --loop", autostart: false }
 objects: { one: { module: objects/deep/module.ts } }
 `,
-        "run.sh": `${script.replace("echo done >finished", `mkdir -p .outbox; for to in evil user; do printf '{"to":"%s","content":"hello"}' $to >.outbox/.d && ` + "mv .outbox/.d .outbox/$to.json; done; echo done >finished")}`,
+        "run.sh": script.replace("echo done >finished", `${writeBoth}; echo done >finished`),
         "bot.sh": "exec cat\n",
         "objects/deep/module.ts": "export const onMessage = () => undefined;\n",
         ".git/hooks/.keep": "",
@@ -148,7 +153,8 @@ describeUnless(lackOfBubblewrap())("a sandboxed program", () => {
       "tieline.yaml",
       `team: walls
 agents:
-  box: { command: [sh, run.sh], workspace: rooms/box, sandbox: bwrap, network: none, readable: [rooms, ${world.dir}/.ssh] }
+  box:
+    { command: [sh, run.sh], workspace: rooms/box, sandbox: bwrap, network: none, readable: [rooms, ${world.dir}/.ssh] }
   other: { command: [cat], workspace: rooms/other }
   later: { command: [cat], workspace: rooms/later }
 `,

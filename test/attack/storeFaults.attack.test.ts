@@ -13,11 +13,13 @@ const lackOfCompiler = lackUnless(
   "needs Linux and a C compiler",
 );
 
+const source = (path: string): string => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).pathname);
+
 /** Opens a mailbox, reads everything and writes to it, in a process of its own; prints a line for each step. */
 const script = `
-  import { openMailboxAt, readers } from ${JSON.stringify(new URL("../../src/testing/damagedMailbox.ts", import.meta.url).pathname)};
-  import { seal } from ${JSON.stringify(new URL("../../src/model/message.ts", import.meta.url).pathname)};
-  import { user } from ${JSON.stringify(new URL("../../src/testing/mailboxContract.ts", import.meta.url).pathname)};
+  import { openMailboxAt, readers } from ${source("testing/damagedMailbox.ts")};
+  import { seal } from ${source("model/message.ts")};
+  import { user } from ${source("testing/mailboxContract.ts")};
   const attempt = async (step) => {
     try {
       await step();
@@ -31,7 +33,8 @@ const script = `
   if (opened) {
     for (const reader of readers) await attempt(() => opened.mailbox.inbox(reader.id, { limit: 1_000 }));
     await attempt(() => opened.mailbox.log({ limit: 1_000 }));
-    await attempt(() => opened.mailbox.accept(seal({ to: "x", body: "one more" }, user, { inReplyTo: null, hops: 1 }), [readers[0]]));
+    const message = seal({ to: "x", body: "one more" }, user, { inReplyTo: null, hops: 1 });
+    await attempt(() => opened.mailbox.accept(message, [readers[0]]));
   }
 `;
 

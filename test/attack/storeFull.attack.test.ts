@@ -54,10 +54,11 @@ describe("a mailbox with a limit", () => {
         const waiting = await world.json<InboxView[]>(["inbox", "offline"]);
         expect(waiting).toHaveLength(outcomes.filter((code) => code === null).length);
         const full = await world.tieline(["send", "offline", "-"], { stdin: "x".repeat(500_000) });
+        expect(full.stderr.split("\n")[1]).toMatch(/tieline cancel TAG.*retention\.maxMegabytes/);
         expect([full.code, full.stderr]).toEqual([
           5,
           expect.stringMatching(
-            /^error STORE_FULL: the mailbox is full: [\d.]+ MB of [\d.]+ MB .*\n {2}.*tieline cancel TAG.*retention\.maxMegabytes/,
+            /^error STORE_FULL: the mailbox is full: [\d.]+ MB of [\d.]+ MB .*\n {2}.*tieline cancel TAG/,
           ),
         ]);
 

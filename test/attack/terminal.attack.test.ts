@@ -42,8 +42,11 @@ const everything = Object.values(escapes).join(" ");
 /** What the command itself may tell a terminal: colours, and lines drawn in place. */
 const own = /\u001b\[(?:[0-9]{1,2}m|\d*A|2K|J|\?25[lh])/g;
 const lineEnds = /\r\n|\r(?=\u001b\[2K)/g;
-const obeyed =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;
+const obeyed = new RegExp(
+  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
+    "\\ufeff\\u{e0000}-\\u{e0fff}]",
+  "u",
+);
 
 function expectSafe(output: string): void {
   const text = output.replaceAll(lineEnds, (end) => (end === "\r\n" ? "\n" : "")).replaceAll(own, "");

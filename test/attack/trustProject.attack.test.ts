@@ -192,7 +192,9 @@ describe("only the user, on the command line", () => {
       cwd: world.project,
       env: { ...world.env, TIELINE_TOKEN: token },
       stdin: new Blob([
-        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n',
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},' +
+          '"clientInfo":{"name":"x","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n' +
+          '{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n',
       ]),
       stdout: "pipe",
       stderr: "ignore",

@@ -101,7 +101,9 @@ async function play({ world, user, scout, direct }: Stage): Promise<string> {
   await scout.call("collected", { deliveries: mail?.delivery === undefined ? [] : [mail.delivery] });
   await scout.call("reply", {
     tag: question.tag,
-    body: 'Yes, **WKWebView** too, since 18.4:\n\n- with `SameSite=None` and no `Secure`, the cookie is dropped\n- `lax` works everywhere we ship\n\n```ts\nsetCookie(name, value, { sameSite: "lax", secure: true });\n```',
+    body:
+      "Yes, **WKWebView** too, since 18.4:\n\n- with `SameSite=None` and no `Secure`, the cookie is dropped\n" +
+      '- `lax` works everywhere we ship\n\n```ts\nsetCookie(name, value, { sameSite: "lax", secure: true });\n```',
   });
   await says(world, "engineer", "reviewer", "Pushed the fix to `fix/login-safari`; 3 files, all tests green here.");
   await says(world, "engineer", "lead", "Shall I merge it myself?").catch(() => undefined);

@@ -7,8 +7,8 @@ export default command({
   summary: "print messages with their history, one JSON object per line",
   usage: ["export"],
   details: [
-    'A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, oldest first. ' +
-      "What the retention settings removed is not there any more.",
+    'A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, ' +
+      "oldest first. What the retention settings removed is not there any more.",
   ],
   args: [],
   flags: {

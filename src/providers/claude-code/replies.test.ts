@@ -46,8 +46,8 @@ test(
     const path = await replies.in(folder);
     expect(await replies.in(folder)).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const frame = (from: string) =>
-      `${JSON.stringify({ type: "user", from, msg_id: "m1", message: { content: '<cross-session-message from="x">\nhalf <way>\n</cross-session-message>' } })}\n`;
+    const content = '<cross-session-message from="x">\nhalf <way>\n</cross-session-message>';
+    const frame = (from: string) => `${JSON.stringify({ type: "user", from, msg_id: "m1", message: { content } })}\n`;
     const socket = connect(path);
     socket.write(`${frame("uds:/run/stranger.sock")}not json\n${frame("uds:/run/cc-socks/7.sock").slice(0, 20)}`);
     socket.end(frame("uds:/run/cc-socks/7.sock").slice(20));

@@ -107,13 +107,17 @@ function besideItsServer(
 ): string {
   const words = (command: readonly string[]): string => command.map(shellWord).join(" ");
   return `socket=${shellWord(socket)}
-keeper=$(cat ${shellWord(keeperPath(socket))} 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
+keeper=$(cat ${shellWord(keeperPath(socket))} 2>/dev/null) &&
+  for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
 rm -f "$socket" "$socket.life" "$socket${alonePath}"
 alone() { : >"$socket${alonePath}"; exec ${words(alone)}; }
 mkfifo -m 600 "$socket.life" || alone
 children() {
   if [ -r /proc/self/task ]; then for one; do cat "/proc/$one/task/"*/children 2>/dev/null; done
-  else ps -A -o ppid= -o pid= | while read -r parent child; do case " $* " in *" $parent "*) echo "$child" ;; esac; done; fi
+  else
+    ps -A -o ppid= -o pid= |
+      while read -r parent child; do case " $* " in *" $parent "*) echo "$child" ;; esac; done
+  fi
 }
 (
   trap '' HUP INT QUIT TERM
@@ -125,7 +129,11 @@ children() {
   while [ -n "$level" ]; do kill -STOP $level; all="$all $level"; level=$(echo $(children $level)); done
   kill -KILL $all
   wait $server
-  for _ in $(seq 50); do left=; for one in $all; do kill -0 "$one" && left=yes; done; [ -n "$left" ] || break; sleep 0.02; done
+  for _ in $(seq 50); do
+    left=; for one in $all; do kill -0 "$one" && left=yes; done
+    [ -n "$left" ] || break
+    sleep 0.02
+  done
   rm -f "$socket" ${shellWord(keeperPath(socket))}
 ) & echo $! >${shellWord(keeperPath(socket))}
 exec 9>"$socket.life"

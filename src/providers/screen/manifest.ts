@@ -7,7 +7,8 @@
  *   composer         present, absent, empty or draft
  *   prompt           the style of the composer's prompt glyph
  *   cursor           in the composer, on the last non-blank line, or hidden; `composer` also holds while the cursor is
- *                    not known; `drawn`: hidden, and the program draws one itself, as a reversed character in the composer
+ *                    not known; `drawn`: hidden, and the program draws one itself, as a reversed character in the
+ *                    composer
  *   alternate        whether the program has the whole screen to itself
  *   styled           whether the capture carries styles at all
  *   coloured         whether any of its text has a colour; rules that look for colours tell nothing of one that has none

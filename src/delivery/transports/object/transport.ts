@@ -6,7 +6,7 @@ import { lowestRank, type Readiness, type Transport } from "../port.ts";
 /** The objects, as far as delivering needs to know them. */
 export interface ObjectHouse {
   ready(object: AgentId): Readiness;
-  /** Resolves when the handler has taken the message, refused it, or exited; `held`: it was started and is not ready. */
+  /** Resolves when the handler took or refused the message, or exited; `held`: it was started and is not ready. */
   take(object: AgentId, message: Message): Promise<Outcome>;
   watch(object: AgentId, changed: () => void): Disposable;
 }

@@ -73,7 +73,8 @@ export function inboxFile(file: string, patience: LockPatience = {}): NativeInbo
 export function rowId({ messageId, msg_id, from, timestamp, text }: InboxRow): string {
   const own = messageId ?? msg_id;
   if (typeof own === "string" && own !== "") return own;
-  return `inbox-${new Bun.CryptoHasher("sha256").update([from, timestamp, text].join("\n")).digest("hex").slice(0, 16)}`;
+  const digest = new Bun.CryptoHasher("sha256").update([from, timestamp, text].join("\n")).digest("hex");
+  return `inbox-${digest.slice(0, 16)}`;
 }
 
 /** A reader takes all rows at once: older ones that are left while ours is gone mean that ours was overwritten. */

@@ -51,11 +51,8 @@ function setUp() {
     if (readiness.kind !== "ready") throw new Error("not ready");
     return transport.deliver({ ...attempt, observed: readiness.observed }, AbortSignal.timeout(1_000));
   };
-  const record = (): void =>
-    writeFileSync(
-      transcript,
-      `${JSON.stringify({ type: "response_item", payload: { type: "message", role: "user", content: `[${message.tag} from user]` } })}\n`,
-    );
+  const payload = { type: "message", role: "user", content: `[${message.tag} from user]` };
+  const record = (): void => writeFileSync(transcript, `${JSON.stringify({ type: "response_item", payload })}\n`);
   return { transport, attempt, state, deliver, record };
 }
 
