@@ -1,3 +1,4 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { TielineError } from "../../model/errors.ts";
 import { ownerAtLoopback } from "../../os/listeners.ts";
 import { thisUser } from "../../os/untrustedFile.ts";
@@ -84,16 +85,15 @@ function checkOwner(port: number, path: string): void {
   if (owner === "none") throw notThere(port, path, undefined);
 }
 
-/** The data of server-sent events, each of which opencode writes as one line. */
+/** One event may be this long. */
+const maxEventCharacters = 64 << 20;
+
+/** The data of server-sent events. */
 async function* eventData(stream: ReadableStream<Uint8Array>, port: number): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
+  const parser = new EventSourceParserStream({ maxBufferSize: maxEventCharacters });
+  const decoder = new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
   try {
-    for await (const bytes of stream) {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-      rest = lines.pop()!;
-      for (const line of lines) if (line.startsWith("data: ")) yield line.slice("data: ".length);
-    }
+    for await (const { data } of stream.pipeThrough(decoder).pipeThrough(parser)) yield data;
   } catch (thrown) {
     throw notThere(port, "/event", thrown);
   }
