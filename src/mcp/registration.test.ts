@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { providers } from "../compose/providers.ts";
+import { tomlText } from "../providers/mcpSettings.ts";
 import { register, unregister } from "./registration.ts";
 
 const programs = providers.all.filter(({ mcp }) => mcp !== undefined);
@@ -133,4 +134,23 @@ test.each([
   ["gemini", "GEMINI_CLI_HOME", "/elsewhere/.gemini/settings.json"],
 ])("%s keeps its settings where %s says", (program, variable, file) => {
   expect(named(program).mcp!.file({ HOME: "/home/dev", [variable]: "/elsewhere" })).toBe(file);
+});
+
+describe("a TOML file", () => {
+  const table = tomlText(["mcp_servers", "tieline"]);
+  const entry = { command: "/opt/tieline", args: ["mcp"] };
+
+  test("keeps comments, dates and tables of others", () => {
+    const text = '# mine\nsince = 2026-01-02T03:04:05Z # then\n\n[mcp_servers.other]\ncommand = "x"\n';
+    const added = table.with(text, entry);
+    expect(added).toStartWith(text);
+    expect(table.read(added)).toEqual(entry);
+    expect(table.without(added)).toBe(text);
+  });
+
+  test("is left alone where a line only looks like our table", () => {
+    const text = `prompt = """\n[mcp_servers.tieline]\nnot a table\n"""\n\n[mcp_servers.tieline]\ncommand = "tieline"\n`;
+    expect(table.read(text)).toEqual({ command: "tieline" });
+    expect(() => table.without(text)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  });
 });

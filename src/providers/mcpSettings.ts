@@ -1,4 +1,5 @@
 /** Configuration files of other programs as text, in which one entry is set or removed and nothing else changes. */
+import { parse, stringify, type TomlTable } from "smol-toml";
 import { TielineError } from "../model/errors.ts";
 import type { Environment } from "./folders.ts";
 import { parsedObject, withValue } from "./jsonText.ts";
@@ -22,34 +23,27 @@ export interface Registry {
 export function jsonText(path: readonly string[]): Registry {
   return {
     read(text) {
-      let found: unknown = parsedObject(text);
-      if (found === null) throw invalid("JSON");
-      for (const key of path) found = (found as Record<string, unknown> | undefined)?.[key];
-      return found ?? null;
+      const settings = parsedObject(text);
+      if (settings === null) throw invalid("JSON");
+      return valueAt(settings, path) ?? null;
     },
     with: (text, entry) => withValue(text, [...path], entry),
     without: (text) => withValue(text, [...path], undefined),
   };
 }
 
-/** TOML, in which a table is a block of lines of its own. */
-export function tomlText(table: string): Registry {
+/** TOML, in which a table is a block of lines of its own. Throws CONFIG_INVALID when the edit would change more. */
+export function tomlText(keys: readonly string[]): Registry {
   const heading = new RegExp(
-    `^[ \\t]*\\[[ \\t]*${table
-      .split(".")
-      .map((key) => `(?:${key}|"${key}")`)
-      .join("[ \\t]*\\.[ \\t]*")}[ \\t]*\\]`,
+    `^[ \\t]*\\[[ \\t]*${keys.map((key) => `(?:${key}|"${key}")`).join("[ \\t]*\\.[ \\t]*")}[ \\t]*\\]`,
   );
+  const nested = (entry: unknown): TomlTable =>
+    keys.reduceRight<unknown>((held, key) => ({ [key]: held }), entry) as TomlTable;
   return {
-    read(text) {
-      let found: unknown = parsed(text);
-      for (const key of table.split(".")) found = (found as Record<string, unknown> | undefined)?.[key];
-      return found ?? null;
-    },
+    read: (text) => valueAt(parsedToml(text), keys) ?? null,
     with(text, entry) {
-      const lines = Object.entries(entry).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
       const gap = text === "" || text.endsWith("\n\n") ? "" : text.endsWith("\n") ? "\n" : "\n\n";
-      return `${text}${gap}[${table}]\n${lines.join("\n")}\n`;
+      return checked(text, `${text}${gap}${stringify(nested(entry))}`, keys);
     },
     without(text) {
       const lines = text.split("\n");
@@ -57,17 +51,37 @@ export function tomlText(table: string): Registry {
       if (start < 0) return text;
       const next = lines.findIndex((line, at) => at > start && /^[ \t]*\[/.test(line));
       const kept = [...lines.slice(0, start), ...(next < 0 ? [""] : lines.slice(next))].join("\n");
-      return kept.replace(/\n\n+$/, "\n");
+      return checked(text, kept.replace(/\n\n+$/, "\n"), keys);
     },
   };
 }
 
-function parsed(text: string): Record<string, unknown> {
+/** The new text, provided that everything outside the entry says the same as before. */
+function checked(before: string, after: string, keys: readonly string[]): string {
+  const [old, now] = [before, after].map((text) => withoutKey(parsedToml(text), keys));
+  if (Bun.deepEquals(old, now)) return after;
+  throw new TielineError("CONFIG_INVALID", `${keys.join(".")} cannot be edited without changing other settings`, {
+    remedy: `nothing was changed; edit [${keys.join(".")}] by hand`,
+  });
+}
+
+/** Without the entry, and without the tables that hold nothing else. */
+function withoutKey(table: TomlTable, [key, ...deeper]: readonly string[]): TomlTable {
+  const { [key!]: value, ...rest } = table;
+  const left = deeper.length > 0 && value !== undefined ? withoutKey(value as TomlTable, deeper) : {};
+  return Object.keys(left).length > 0 ? { ...rest, [key!]: left } : rest;
+}
+
+function parsedToml(text: string): TomlTable {
   try {
-    return Bun.TOML.parse(text) as Record<string, unknown>;
+    return parse(text);
   } catch (cause) {
     throw invalid("TOML", cause);
   }
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((found, key) => (found as Record<string, unknown> | undefined)?.[key], value);
 }
 
 const invalid = (format: string, cause?: unknown): TielineError =>

@@ -20,7 +20,7 @@ export const codex: Provider = {
   hooks: { dialect: codexDialect, settings: settingsWithHooks },
   mcp: {
     file: (env) => join(codexFolder(env), "config.toml"),
-    registry: tomlText("mcp_servers.tieline"),
+    registry: tomlText(["mcp_servers", "tieline"]),
     // Codex passes on only the variables named here, and gives up on a tool after a minute unless told otherwise.
     entry: (command) => ({
       command,
