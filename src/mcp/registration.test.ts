@@ -149,7 +149,8 @@ describe("a TOML file", () => {
   });
 
   test("is left alone where a line only looks like our table", () => {
-    const text = `prompt = """\n[mcp_servers.tieline]\nnot a table\n"""\n\n[mcp_servers.tieline]\ncommand = "tieline"\n`;
+    const prompt = 'prompt = """\n[mcp_servers.tieline]\nnot a table\n"""\n';
+    const text = `${prompt}\n[mcp_servers.tieline]\ncommand = "tieline"\n`;
     expect(table.read(text)).toEqual({ command: "tieline" });
     expect(() => table.without(text)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
   });

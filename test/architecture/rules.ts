@@ -78,7 +78,6 @@ const namesProviders: Readonly<Record<string, string>> = {
   "src/cli/commands/skill.ts": "help",
   "src/cli/commands/spawn.ts": "help",
   "src/client/caller.ts": "reads the variables of programs before any provider is loaded; a test compares them",
-  "src/delivery/transportSelection.ts": "names of transports",
 };
 
 /**

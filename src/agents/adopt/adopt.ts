@@ -315,7 +315,8 @@ function howToInsist(
 ): string {
   if (apart) return `adopt it with --provider generic if ${behind} reads the text itself and shows a prompt for it`;
   const known = programs.map((one) => one.name);
-  const agent = `name the agent program that runs there: --provider ${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
+  const names = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
+  const agent = `name the agent program that runs there: --provider ${names}`;
   if (kind === "remote") return `run Tieline where that program runs, or ${agent}; --provider shell if it is a shell`;
   if (kind === "shell")
     return "start the agent program in it first, or adopt it with --provider shell if a shell is really meant";

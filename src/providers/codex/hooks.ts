@@ -28,8 +28,7 @@ export const codexDialect: HookDialect = {
   // It calls no hook after a command that continues in the background.
   speaksBeforeTools: true,
   takesMailAtIdle: (agent) => codexServerOf(agent) !== null,
-  // The turn continues with the reason of a block. Claude Code continues with a context as well, and shows such a reason
-  // twice.
+  // The turn continues with the reason of a block. Claude Code continues with a context too, and shows a reason twice.
   context: (event, text) =>
     event === "Stop"
       ? { decision: "block", reason: text }

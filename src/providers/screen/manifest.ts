@@ -11,7 +11,7 @@
  *                    composer
  *   alternate        whether the program has the whole screen to itself
  *   styled           whether the capture carries styles at all
- *   coloured         whether any of its text has a colour; rules that look for colours tell nothing of one that has none
+ *   coloured         whether any of its text has a colour; without one, rules that look for colours say nothing
  *   resuming         whether the program was started a moment ago to resume a conversation
  *   line             a pattern on one row of the region `in`, limited to the `rows` non-blank rows nearest the composer
  *                    (or the bottom); `style` is asked of the group named `at`, or else of the first visible character;

@@ -1,6 +1,6 @@
 /**
- * The older layout of a team's mail: a folder per member, a file per message. No two writers share a file, so there is no
- * lock; a reader removes what it has read.
+ * The older layout of a team's mail: a folder per member, a file per message. No two writers share a file, so there is
+ * no lock. A reader removes what it has read.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
