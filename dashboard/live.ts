@@ -5,7 +5,7 @@ import { failureOf, tell } from "./actions.ts";
 import { beat, heed, presenceIn, removeAgent, say, setAgents, setTool, update } from "./agents.ts";
 import { daemon, inTeam, session } from "./api.ts";
 import { adopt } from "./kept.ts";
-import { applyDelivery, mergeReceipts, noteFact, type DeliveryFact } from "./messages.ts";
+import { applyDelivery, mergeReceipts, noteFact, receiptIn, type DeliveryFact } from "./messages.ts";
 import { catchUp, queueChanged, refresh, refreshOwn, refreshTopologies, refreshWaiting, soon } from "./refresh.ts";
 import { signInLink, view } from "./route.ts";
 import * as state from "./state.ts";
@@ -144,7 +144,12 @@ function enqueue(event: StreamedEvent): void {
 function flush(): void {
   const events = queued;
   queued = [];
-  batch(() => events.forEach(apply));
+  batch(() => {
+    const accepted = events.flatMap((event) => (event.type === "message.accepted" ? (receiptIn(event) ?? []) : []));
+    mergeReceipts(accepted);
+    heed(accepted);
+    events.forEach(apply);
+  });
   const { at } = events[0]!;
   // A task that is made while a frame is drawn runs after it.
   setTimeout(() => (lagMs.value = Date.now() - at));
@@ -168,7 +173,8 @@ function apply(event: StreamedEvent): void {
   watchers.forEach((watch) => watch(event));
   switch (event.type) {
     case "message.accepted":
-      return soon(catchUp);
+      if (event.message === undefined) soon(catchUp);
+      return;
     case "agent.registered":
       return soon(refresh);
     case "agent.removed":

@@ -5,6 +5,7 @@ import { inTeam } from "./api.ts";
 import { hasOlder, messageByTag, timeline, type MessageCell } from "./state.ts";
 
 export type DeliveryFact = Extract<StreamedEvent, { type: `delivery.${string}` }>;
+type AcceptedEvent = Extract<StreamedEvent, { type: "message.accepted" }>;
 
 const pageSize = 500;
 
@@ -25,7 +26,24 @@ export function mergeReceipts(receipts: readonly ReceiptView[]): void {
   else timeline.value = [...rows, ...fresh].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Those that stand in the timeline already; a search may have found others before. */
+/** A new message as the log would show it; null: the event does not say enough. */
+export function receiptIn(event: AcceptedEvent): ReceiptView | null {
+  const { id, tag, from, to, team, recipients, recipientTeams, message } = event;
+  if (message === undefined) return null;
+  // What is known of it already is newer than the event.
+  const known = messageByTag.get(tag)?.receipt.peek();
+  if (known) return known;
+  const { recipientIds, ...shown } = message;
+  const deliveries = recipients.map((agent, index): DeliveryView => ({
+    ...{ agent, agentId: recipientIds[index]!, team: recipientTeams?.[index] ?? null },
+    ...{ state: "queued", proof: null, transport: null, authority: null, reason: null, attempts: 0 },
+    ...{ warning: null, notes: [], answeredAt: null, stateAt: shown.acceptedAt, updatedAt: shown.acceptedAt },
+  }));
+  const addressee = deliveries.find(({ agentId }) => agentId === to)?.agent ?? to;
+  return { id, tag, from, to: addressee, team, ...shown, deliveries };
+}
+
+/** The tags that are in the timeline already; a search may have found others before. */
 function inTimeline(receipts: readonly ReceiptView[]): ReadonlySet<string> {
   const wanted = new Set(receipts.map(({ tag }) => tag));
   return new Set(timeline.value.flatMap(({ tag }) => (wanted.has(tag) ? [tag] : [])));

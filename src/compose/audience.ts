@@ -8,7 +8,8 @@ import { natsLinks } from "../events/nats/link.ts";
 import { NatsPublisher } from "../events/nats/publisher.ts";
 import type { Spine } from "../events/spine.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import type { Clock } from "../model/ids.ts";
+import type { AgentId, Clock } from "../model/ids.ts";
+import { teamProtocol } from "../providers/claude-code/teams/teamProtocol.ts";
 
 export interface AudienceParts {
   readonly events: Spine;
@@ -33,7 +34,8 @@ const rememberedEvents = 2_000;
 
 export function audienceOf({ events, mailbox, directory, nats: server, clock }: AudienceParts): Audience {
   mailbox.onTransitions((changes) => {
-    for (const fact of factsOf(changes, (agent) => directory.agent(agent)?.team || null)) events.emit(fact);
+    const teamOf = (agent: AgentId): string | null => directory.agent(agent)?.team || null;
+    for (const fact of factsOf(changes, { teamOf, inWords: teamProtocol.inWords })) events.emit(fact);
   });
   const activities = new Activities({
     named: (team, name) => directory.roster.named(team, name),

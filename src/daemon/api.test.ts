@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { createClient } from "../client/client.ts";
 import { definitions } from "../api/operations/index.ts";
+import type { AcceptedFact } from "../model/event.ts";
 import { methods } from "../api/wire.ts";
 import { streamEvents } from "../client/stream.ts";
 import { startTestDaemon, stateOf, type TestDaemon } from "../testing/daemon.ts";
@@ -80,8 +81,14 @@ describe("the loopback port", () => {
       ends.signal,
     );
     const next = events.next();
-    const { tag } = await daemon.user.call("send", { to: "ana", body: "seen by watchers" });
-    expect((await next).value).toMatchObject({ type: "message.accepted", tag });
+    const { tag } = await daemon.user.call("send", {
+      to: "ana",
+      body: "seen by watchers",
+      summary: "long ".repeat(99),
+    });
+    const { value } = await next;
+    expect(value).toMatchObject({ type: "message.accepted", tag, message: { kind: "text", knownBy: "user" } });
+    expect((value as AcceptedFact).message!.summary).toHaveLength(120);
     ends.abort();
   });
 });

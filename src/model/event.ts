@@ -1,6 +1,7 @@
 import type { AgentState } from "./agent.ts";
 import { deliveryStates, type DeliveryState, type Transition } from "./delivery.ts";
 import type { AgentId, MessageId, Tag } from "./ids.ts";
+import type { Message, Sender } from "./message.ts";
 
 /** Whom a fact is about. */
 interface About {
@@ -22,9 +23,25 @@ interface Recipients {
   readonly recipientTeams?: readonly (string | null)[];
 }
 
+/** A new message, with what a list of messages shows of it. */
+export interface AcceptedFact extends Along, Recipients {
+  readonly type: "message.accepted";
+  readonly id: MessageId;
+  readonly tag: Tag;
+  /** Events of earlier builds have none. */
+  readonly message?: Pick<
+    Message,
+    "kind" | "when" | "summary" | "thread" | "inReplyTo" | "expiresAt" | "acceptedAt"
+  > & {
+    readonly knownBy: Sender["knownBy"];
+    /** The id of each recipient, in the order of `recipients`. */
+    readonly recipientIds: readonly AgentId[];
+  };
+}
+
 /** Past-tense facts. Losing one loses no mail: the mailbox is the truth, events are for those who watch. */
 export type Fact =
-  | (Along & { readonly type: "message.accepted"; readonly id: MessageId; readonly tag: Tag } & Recipients)
+  | AcceptedFact
   /** By the program's own means, past the mailbox. */
   | (About & { readonly type: "message.sent"; readonly to: string; readonly content: string })
   | (Along & { readonly type: "route.routed"; readonly tag: Tag; readonly allowed: readonly string[] } & Recipients)

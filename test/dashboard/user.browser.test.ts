@@ -43,6 +43,23 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.locator('.history section[data-state="seen"]').getByText("seen (tool) by pull").waitFor();
   });
 
+  test("draws new messages from their events, without asking for the log", async () => {
+    await show("#/messages");
+    const asked: string[] = [];
+    const count = (request: { url(): string }): void => void asked.push(new URL(request.url()).pathname);
+    page.on("request", count);
+    const tags: string[] = [];
+    for (let at = 1; at <= 5; at++)
+      tags.push((await stage.user.call("send", { to: "scout", body: `number ${at}\nand a second line` })).tag);
+    for (const [at, tag] of tags.entries())
+      await page.locator(`.view.messages [data-tag="${tag}"]`, { hasText: `number ${at + 1}` }).waitFor();
+    const mail = await stage.scout.call("collect", { limit: 20 });
+    await stage.scout.call("collected", { deliveries: mail.flatMap(({ delivery }) => delivery ?? []) });
+    await page.locator(`.view.messages [data-tag="${tags[4]}"][data-state="seen"]`).waitFor();
+    page.off("request", count);
+    expect(asked.filter((path) => path === "/v1/log")).toEqual([]);
+  });
+
   test("the numbers count what was sent, by transport and by edge", async () => {
     await show("#/numbers");
     await page.locator(".counts tr", { hasText: "user → scout" }).locator(".number").waitFor();
