@@ -52,7 +52,10 @@ describe("a life in tmux", () => {
     expect(await windows(world)).toContain("web:wish-42");
     expect(await spawn("ana", "--name", "eve")).toMatchObject({ name: "eve" });
     const taken = await world.tieline(["spawn", "ana", "--name", "eve"]);
-    expect([taken.code, taken.stderr]).toEqual([3, expect.stringContaining("error CONFLICT: web:eve runs already")]);
+    expect([taken.code, taken.stderr]).toEqual([
+      3,
+      expect.stringContaining("error CONFLICT: web:eve is already running"),
+    ]);
   });
 
   test("each gets its own mail and nothing of the others", async () => {

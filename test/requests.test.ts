@@ -81,7 +81,7 @@ test("a permission and a plan are shown, and answered once in the words of the p
   const answer = await world.json<{ tag: string }>(["approve", first!.tag]);
   expect(await world.json<{ tag: string }>(["approve", first!.tag])).toMatchObject({ tag: answer.tag });
   const changed = await world.tieline(["deny", first!.tag]);
-  expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining("was answered already, by user")]);
+  expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining("was already answered by user")]);
   await world.json(["deny", second!.tag, "look", "longer"]);
   expect(await openRequests(world, 0)).toEqual([]);
   const { stdout: read } = await world.tieline(["inbox"]);
@@ -157,7 +157,7 @@ test("an agent may not answer unless its profile says so, and text cannot be app
   expect(await openRequests(world, 0)).toEqual([]);
 
   const { tag: text } = await world.json<{ tag: string }>(["send", "boss", "hello"]);
-  expect((await world.tieline(["approve", text])).stderr).toContain("asks you for no approval; it is plain text");
+  expect((await world.tieline(["approve", text])).stderr).toContain("is not a request; it is plain text");
 });
 
 /** What a command inside that agent's pane says about itself. */

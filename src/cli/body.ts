@@ -6,7 +6,7 @@ import { maxBodyBytes } from "../model/message.ts";
 export async function readBody(words: readonly string[], file: string | undefined): Promise<string> {
   if (file === undefined) throw empty();
   if (words.length > 0) {
-    throw new TielineError("USAGE", "the text is given twice, as words and as a file", {
+    throw new TielineError("USAGE", "the text is given twice, as arguments and as a file", {
       remedy: "leave one of them out; text that begins with - goes after --",
     });
   }

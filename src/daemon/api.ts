@@ -63,7 +63,7 @@ function foreignPage(request: Request): TielineError {
 }
 
 const unknownToken = (): TielineError =>
-  new TielineError("IDENTITY_UNKNOWN", "the token is none of the user or of an agent", {
+  new TielineError("IDENTITY_UNKNOWN", "the token belongs to neither the user nor an agent", {
     remedy:
       "use an agent's TIELINE_TOKEN, or the text of user.token in the home; registering an agent again gives " +
       "it a new token",
@@ -73,5 +73,5 @@ const noToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the request has no token", {
     remedy:
       "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or the content of user.token in " +
-      "the home; a browser gets in with `tieline dash`",
+      "the home; a browser signs in with `tieline dash`",
   });

@@ -156,6 +156,6 @@ const wrongHost = (): TielineError =>
 
 const nothingThere = (path: string): TielineError =>
   new TielineError("USAGE", `there is nothing at ${path}`, {
-    remedy: "see docs/api.md for what is where",
+    remedy: "see docs/api.md for the paths",
     operands: { path },
   });

@@ -398,7 +398,7 @@ const messageUnknown = (what: string): TielineError =>
   });
 
 const settledAlready = ({ agentName, state }: Delivery): TielineError =>
-  new TielineError("CONFLICT", `the delivery to ${agentName} is ${state} already`, {
+  new TielineError("CONFLICT", `the delivery to ${agentName} is already ${state}`, {
     remedy: "`tieline status TAG` shows its history",
     operands: { agent: agentName, state },
   });
@@ -406,7 +406,7 @@ const settledAlready = ({ agentName, state }: Delivery): TielineError =>
 const keyReused = (message: Message, earlier: Message): TielineError =>
   new TielineError(
     "CONFLICT",
-    `the key "${message.idempotencyKey}" was used for ${earlier.tag}, which says something else`,
+    `the key "${message.idempotencyKey}" was used for ${earlier.tag}, which has a different text`,
     {
       remedy: "use a new key for a new message",
       operands: { key: message.idempotencyKey, tag: earlier.tag },

@@ -50,7 +50,7 @@ function full(used: number, limit: number, isAgents: boolean): TielineError {
       "may use hold mail that waits, was delivered within the last hour or is unanswered",
     {
       remedy:
-        "let agents read their mail, cancel what waits in vain (`tieline ls` shows where, `tieline cancel " +
+        "let agents read their mail, cancel messages you no longer need (`tieline ls`, `tieline cancel " +
         "TAG`), or raise retention.maxMegabytes in config.json and run `tieline daemon stop`",
       operands: { used, limit },
     },

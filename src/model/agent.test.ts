@@ -55,5 +55,5 @@ describe("the line that says why a program exited", () => {
 test("the agent that is not running is named once", () => {
   expect(notRunningWords("bot", null)).toBe("bot is not running");
   expect(notRunningWords("bot", "exited with code 3")).toBe("bot is not running: exited with code 3");
-  expect(notRunningWords("bot", "bot ended at once in %3")).toBe("bot ended at once in %3");
+  expect(notRunningWords("bot", "bot exited at once in %3")).toBe("bot exited at once in %3");
 });

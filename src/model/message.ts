@@ -125,7 +125,7 @@ function checkTtl(ttlMs: number | undefined): void {
     "USAGE",
     `ttlMs is ${ttlMs}, but must be a whole number of milliseconds from 1 to ${longestTtlMs} (366 days)`,
     {
-      remedy: "give a shorter time, or leave it out: then the message waits as long as it takes",
+      remedy: "give a shorter time, or leave it out: then the message never expires",
       operands: { ttlMs, least: 1, most: longestTtlMs },
     },
   );
@@ -199,7 +199,7 @@ export function sealDoubt(
 export function replyAddress({ from, tag }: Message): string {
   if (from.id === userId) return userName;
   if (from.id !== switchId) return from.id;
-  throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, {
+  throw new TielineError("TARGET_NOT_FOUND", `${tag} is a notice from Tieline, which takes no replies`, {
     remedy: "there is no sender to reply to",
   });
 }

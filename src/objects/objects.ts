@@ -358,6 +358,6 @@ function versionOf(name: string, fields: ObjectFields, { root, modules }: Truste
 
 const notReceived = (message: string, agent: Agent): TielineError =>
   new TielineError("NOT_PERMITTED", `${agent.name} was not a recipient of ${message}, so it cannot reply to it`, {
-    remedy: "reply to a message that the object was given",
+    remedy: "reply to a message that the object received",
     operands: { message, object: agent.name },
   });

@@ -70,7 +70,7 @@ function spawnOrExplain(argv: string[], stdin: ExecOptions["stdin"], env: ExecOp
 
 function notInTime(argv: string[], timeoutMs: number | undefined): TielineError {
   return new TielineError("NOT_IN_TIME", `${argv[0]} did not finish within ${timeoutMs} ms`, {
-    remedy: "raise terminal.execTimeout or look at what the machine is busy with",
+    remedy: "raise terminal.execTimeout, or check the load of the machine",
     operands: { program: argv[0], timeoutMs },
   });
 }

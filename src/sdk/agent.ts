@@ -111,7 +111,7 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
         );
         if (lost)
           throw new TielineError("DELIVERY_FAILED", `${tag} to ${lost.agent} is ${lost.state}`, {
-            remedy: `\`tieline status ${tag}\` tells why`,
+            remedy: `\`tieline status ${tag}\` shows why`,
             operands: { tag },
           });
         if (first) throw questionWaiting(tag, first);
@@ -126,7 +126,7 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
         return rest;
       }
       throw new TielineError("NOT_IN_TIME", `${to} did not answer ${tag} in time`, {
-        remedy: "the answer will come to the inbox",
+        remedy: "the answer will arrive in the inbox",
         operands: { tag },
       });
     },

@@ -32,8 +32,8 @@ export function tmuxSilent(command: string, socketPath: string): TielineError {
   const name = command.split(" ", 1)[0];
   return new TielineError("TMUX_UNAVAILABLE", `the tmux server at ${socketPath} did not answer ${name} in time`, {
     remedy:
-      "look whether it was stopped (`ps -o pid,state,args -C tmux`; `kill -CONT PID` lets it continue); " +
-      "`tieline doctor` says more",
+      "check whether it is stopped (`ps -o pid,state,args -C tmux`; `kill -CONT PID` continues it); " +
+      "`tieline doctor` shows more",
     operands: { socketPath, command: name, silent: true },
   });
 }

@@ -7,7 +7,7 @@ export function sessionName(name: string): string {
   // `.` and `:` separate the parts of a target; the rest would need quoting wherever a user types it.
   const safe = name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "");
   if (safe) return safe;
-  throw new TielineError("NAME_INVALID", `"${name}" leaves no name for a tmux session`, {
+  throw new TielineError("NAME_INVALID", `"${name}" has no characters that a tmux session name may have`, {
     remedy: "use letters, digits, - or _",
     operands: { name },
   });

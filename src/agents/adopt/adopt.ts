@@ -202,7 +202,7 @@ async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> 
     if (inSession.length > 1) throw severalPanes(target, inSession);
   }
   throw new TielineError("PANE_UNKNOWN", `there is no pane or session ${target} on ${server.socketPath}`, {
-    remedy: "`tmux list-panes -a` shows what there is; `$TMUX_PANE` is the pane you are in",
+    remedy: "`tmux list-panes -a` lists the panes; `$TMUX_PANE` is your own",
     operands: { target, socket: server.socketPath },
   });
 }
@@ -224,7 +224,7 @@ async function chooseProvider(
       "CONFLICT",
       `${pane.id} is a bare shell (${program.command}); text typed there would run as commands`,
       {
-        remedy: "start the agent program in it first, or adopt it with --provider shell if a shell is really meant",
+        remedy: "start the agent program in it first, or adopt the shell itself with --provider shell",
         operands: { pane: pane.id, command: program.command },
       },
     );
@@ -296,7 +296,7 @@ const nothingRuns = (pane: PaneFacts): TielineError =>
 const showsAnotherTmux = (pane: PaneFacts): TielineError =>
   new TielineError(
     "CONFLICT",
-    `${pane.id} shows another tmux; what is typed there goes to whichever pane that one shows`,
+    `${pane.id} runs another tmux; text typed there would go to whichever pane that one shows`,
     {
       remedy: "adopt the pane inside it: run `tieline adopt` in there, or name its server with TIELINE_TMUX_SOCKET",
       operands: { pane: pane.id },
@@ -318,8 +318,7 @@ function howToInsist(
   const names = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
   const agent = `name the agent program that runs there: --provider ${names}`;
   if (kind === "remote") return `run Tieline where that program runs, or ${agent}; --provider shell if it is a shell`;
-  if (kind === "shell")
-    return "start the agent program in it first, or adopt it with --provider shell if a shell is really meant";
+  if (kind === "shell") return "start the agent program in it first, or adopt the shell itself with --provider shell";
   if (behind !== null || comment === null)
     return `start an agent program instead; Tieline knows no text that ${name} would leave alone there`;
   return "start an agent program instead, or adopt it with --provider repl: each message is then one comment line";

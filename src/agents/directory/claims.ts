@@ -140,9 +140,8 @@ export class Claims {
     const own = this.freeName(cleanTeamName(`${team}-${basename(root)}`) ?? `${team}-2`, root);
     return new TielineError("CONFLICT", `team ${team} belongs to ${holder}, not to ${root}`, {
       remedy:
-        `\`tieline team create ${own}\` gives ${root} a team of its own; \`--team ${team}\` means the one of ` +
-        `${holder}; ` +
-        `\`tieline team disband ${team}\` frees the name`,
+        `\`tieline team create ${own}\` gives ${root} its own team; \`--team ${team}\` uses the one of ` +
+        `${holder}; \`tieline team disband ${team}\` frees the name`,
       operands: { team, roots: [holder, root], own },
     });
   }

@@ -118,19 +118,21 @@ const ownerOption = "@tieline_owner";
 const unfitName = (name: string): TielineError =>
   new TielineError("NAME_INVALID", `${name} is not a valid session name`, {
     remedy:
-      "with session.naming `session`, use small letters, digits and _, and for an instance - and its number: " +
-      "ana, ana-2",
+      "with session.naming `session`, use lowercase letters, digits and _; an instance ends with - and " +
+      "its number: ana, ana-2",
     operands: { name },
   });
 
 const mayNotCreate = (session: string, server: TmuxServer): TielineError =>
   new TielineError("SPAWN_FAILED", `there is no tmux session ${session}, and session.autoCreate is off`, {
-    remedy: `\`tmux -S ${server.socketPath} new-session -d -s ${session}\` makes it, or set session.autoCreate to true`,
+    remedy:
+      `\`tmux -S ${server.socketPath} new-session -d -s ${session}\` creates it, or set session.autoCreate ` +
+      "to true",
     operands: { session, socket: server.socketPath },
   });
 
 const sessionTaken = (session: string): TielineError =>
   new TielineError("CONFLICT", `the tmux session ${session} already exists, and Tieline did not create it`, {
-    remedy: "adopt what runs there with `tieline adopt`, or choose another name",
+    remedy: "adopt the program there with `tieline adopt`, or choose another name",
     operands: { session },
   });

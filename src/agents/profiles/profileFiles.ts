@@ -53,7 +53,7 @@ export function removeProfileFile(profile: Profile): string {
 }
 
 const exists = (name: string, file: string): TielineError =>
-  new TielineError("CONFLICT", `${file} is there already`, {
+  new TielineError("CONFLICT", `${file} already exists`, {
     remedy: `change it with \`tieline profiles edit ${name}\`, or remove it first`,
     operands: { name, file },
   });

@@ -154,7 +154,7 @@ function chainTooLong(source: string, name: string): TielineError {
     "CONFIG_INVALID",
     `${source}: more than ${maxProfileChain} profiles build on each other, down to ${name}`,
     {
-      remedy: "let the profiles build on one that is nearer to the base",
+      remedy: "shorten the chain of `profile:` settings",
       operands: { profile: name, source, limit: maxProfileChain },
     },
   );

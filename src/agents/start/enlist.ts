@@ -47,7 +47,7 @@ export function agentOf(profile: Profile, name: string, team: string, directory:
 }
 
 const runsAlready = (agent: Agent): TielineError =>
-  new TielineError("CONFLICT", `${agent.team}:${agent.name} runs already`, {
+  new TielineError("CONFLICT", `${agent.team}:${agent.name} is already running`, {
     remedy: `choose another --name, leave it out for the next instance, or \`tieline restart ${agent.name}\``,
     operands: { agent: agent.name, team: agent.team },
   });

@@ -304,7 +304,7 @@ const notHeadless = ({ name, provider, source }: Profile): TielineError =>
 
 const noDirectory = (profile: Profile, cwd: string): TielineError =>
   new TielineError("SPAWN_FAILED", `${profile.name} works in ${cwd}, which is not a directory`, {
-    remedy: "make it, or name another one with --cwd",
+    remedy: "create it, or pass another one with --cwd",
     operands: { profile: profile.name, cwd },
   });
 
@@ -312,7 +312,6 @@ const notInstalled = (profile: Profile, { install }: Provider, program: string):
   new TielineError("SPAWN_FAILED", `${program} is not installed, or not on the PATH of Tieline's daemon`, {
     remedy:
       (install === null ? `install it, or change \`command:\` in ${profile.source}` : `\`${install}\` installs it`) +
-      "; " +
-      `after a change of PATH, \`tieline daemon stop\` lets the next command start a new one`,
+      "; after a change of PATH, run `tieline daemon stop`; the next command starts the daemon again",
     operands: { profile: profile.name, program },
   });

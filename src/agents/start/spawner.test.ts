@@ -172,7 +172,7 @@ describe("a program that will not run", () => {
     const { message } = await send("ana");
     await until(() => stateOf(mailbox, message.tag) === "failed", "the message to fail");
     expect(starts).toHaveLength(4);
-    expect(told[0]).toStartWith("ana ended soon after it was started; the next start is in");
+    expect(told[0]).toStartWith("ana exited soon after its start; the next start is in");
   });
 
   test("a program that takes a message and exits is started again for the next, after a pause", async () => {

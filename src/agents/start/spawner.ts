@@ -201,7 +201,7 @@ const endedSoon = ({ name, stateReason, lastExit }: Agent): TielineError =>
     ? exitedAtOnce(name, lastExit)
     : new TielineError(
         "SPAWN_FAILED",
-        `${name} ended soon after it was started${stateReason === null ? "" : ` (${stateReason})`}`,
+        `${name} exited soon after its start${stateReason === null ? "" : ` (${stateReason})`}`,
         {
           remedy: "run its command by hand to see why",
           operands: { agent: name },

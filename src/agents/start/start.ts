@@ -128,7 +128,7 @@ function terminalOf({ bracketedPaste, pasteLimit, echo, copyMode, promptPattern 
 }
 
 const endedAtOnce = ({ name }: Agent, { pane }: PanePlace, cause?: unknown): TielineError =>
-  new TielineError("SPAWN_FAILED", `${name} ended at once in ${pane}`, {
+  new TielineError("SPAWN_FAILED", `${name} exited at once in ${pane}`, {
     remedy: "run its command by hand in the profile's directory to see why",
     operands: { agent: name, pane },
     cause,

@@ -287,12 +287,12 @@ const samePane = ({ locator }: Endpoint, agent: Agent | null): boolean => {
 
 const noProfile = (agent: Agent): TielineError =>
   new TielineError("SPAWN_FAILED", `${agent.name} has no profile any more`, {
-    remedy: "write it down again in tieline.yaml, or remove the agent with `tieline rm`",
+    remedy: "add it to tieline.yaml again, or remove the agent with `tieline rm`",
     operands: { agent: agent.name },
   });
 
 const endedAtOnce = (agent: Agent, reason: string): TielineError =>
-  new TielineError("SPAWN_FAILED", `${agent.name} ended as soon as it was started (${reason})`, {
+  new TielineError("SPAWN_FAILED", `${agent.name} exited at its start (${reason})`, {
     remedy: "run its command by hand to see why",
     operands: { agent: agent.name, reason },
   });

@@ -40,8 +40,8 @@ export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   if (asked && (await hasEnded(pane, parts))) return ended(agent, "its exit command was typed", companions, parts);
   if (await terminate(pane, parts))
     return ended(agent, asked ? "it was interrupted" : "it got a signal to exit", companions, parts);
-  throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to end and interrupted, and still runs`, {
-    remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` takes its pane away`,
+  throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to exit and interrupted, and is still running`, {
+    remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` closes its pane`,
     operands: { agent: agent.name, pane: pane.pane },
   });
 }

@@ -305,14 +305,14 @@ function checkWishes(
   const chosen = Object.entries(more).flatMap(([wish, value]) => (value === undefined ? [] : [wish]));
   if (from.id === userId || chosen.length === 0) return;
   throw new TielineError("NOT_PERMITTED", `${from.name} may start agents, but not choose their ${chosen.join(", ")}`, {
-    remedy: "write it into the profile, let the user start it, or tell the agent in a message what you want",
+    remedy: "set it in the profile, ask the user to start it, or send the agent a message",
     operands: { agent: from.name, wishes: chosen },
   });
 }
 
 const notStartedByUs = (agent: Agent): TielineError =>
   new TielineError("CONFLICT", `${agent.name} was adopted, so Tieline does not know how it was started`, {
-    remedy: "start its program by hand, then adopt it again under the same name",
+    remedy: "start its program yourself, then adopt it again under the same name",
     operands: { agent: agent.name },
   });
 

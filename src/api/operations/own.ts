@@ -143,7 +143,7 @@ async function collected(
 }
 
 const taken = ({ name, team, provider }: Agent): TielineError =>
-  new TielineError("CONFLICT", `${name} in team ${team} is a ${provider} agent already`, {
+  new TielineError("CONFLICT", `${name} in team ${team} is already a ${provider} agent`, {
     remedy: "register under another name",
     operands: { agent: name, team, provider },
   });

@@ -148,18 +148,18 @@ const noProject = (team: string): TielineError =>
   });
 
 const declared = ({ file }: Project, name: string): TielineError =>
-  new TielineError("CONFLICT", `${file} declares ${name}, which would go before the new file`, {
+  new TielineError("CONFLICT", `${file} already defines "${name}" and takes precedence over the new file`, {
     remedy: "change it there, or choose another name",
     operands: { name, file },
   });
 
 const noteOfWhom = (): TielineError =>
-  new TielineError("USAGE", "a note is an agent's, and you are not one", {
-    remedy: "name the agent: `tieline note --agent NAME TEXT`",
+  new TielineError("USAGE", "only agents have notes", {
+    remedy: "pass --agent NAME: `tieline note --agent NAME TEXT`",
   });
 
 const notYourNote = (name: string): TielineError =>
-  new TielineError("NOT_PERMITTED", `the note of ${name} is its own`, {
+  new TielineError("NOT_PERMITTED", `only ${name} and the user can change the note of ${name}`, {
     remedy: "leave --agent out to write your own",
     operands: { agent: name },
   });

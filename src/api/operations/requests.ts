@@ -91,7 +91,7 @@ export const requestOperations = [
 function earlierAnswer(parts: RequestParts, request: Message, response: TeamResponse): Receipt | null {
   const given = responseIn(request, parts);
   if (given === null || parts.protocol.sameResponse(given.message.body, response.body)) return given;
-  throw new TielineError("CONFLICT", `${request.tag} was answered already, by ${given.message.from.name}`, {
+  throw new TielineError("CONFLICT", `${request.tag} was already answered by ${given.message.from.name}`, {
     remedy: `see \`tieline show ${given.message.tag}\`; a request is answered once`,
     operands: { tag: request.tag, answer: given.message.tag },
   });
@@ -142,17 +142,13 @@ async function shutDown(parts: RequestParts, request: Message): Promise<void> {
 }
 
 const asksNothing = ({ tag, kind }: Message): TielineError =>
-  new TielineError(
-    "CONFLICT",
-    `${tag} asks you for no approval; it is ${kind === "text" ? "plain text" : `a ${kind}`}`,
-    {
-      remedy: `\`tieline reply ${tag}\` answers it in words; \`tieline approve\` lists what can be approved`,
-      operands: { tag, kind },
-    },
-  );
+  new TielineError("CONFLICT", `${tag} is not a request; it is ${kind === "text" ? "plain text" : `a ${kind}`}`, {
+    remedy: `\`tieline reply ${tag}\` answers it; \`tieline approve\` lists the requests`,
+    operands: { tag, kind },
+  });
 
 const beingAnswered = ({ tag }: Message): TielineError =>
   new TielineError("CONFLICT", `${tag} is being answered right now`, {
-    remedy: "look again in a moment",
+    remedy: "try again in a moment",
     operands: { tag },
   });

@@ -107,6 +107,6 @@ function seatsOf(agents: readonly Agent[]): (Seat & { socket: string })[] {
 
 const nobodyToShow = (team: string): TielineError =>
   new TielineError("PANE_UNKNOWN", `no agent of team ${team} is in a pane`, {
-    remedy: "start some with `tieline up` or `tieline spawn`, or make running ones agents with `tieline adopt`",
+    remedy: "start some with `tieline up` or `tieline spawn`, or adopt running ones with `tieline adopt`",
     operands: { team },
   });

@@ -234,7 +234,7 @@ const neverStarted = ({ name }: Agent): TielineError =>
   });
 
 const whoMoves = (verb: string): TielineError =>
-  new TielineError("USAGE", `agents ${verb} teams, and you are not one`, {
+  new TielineError("USAGE", `only agents ${verb} teams`, {
     remedy: `name the agent: \`tieline team ${verb} TEAM AGENT\``,
   });
 
@@ -257,7 +257,7 @@ const namedByFile = (team: string, name: string, file: string): TielineError =>
   });
 
 const teamExists = (name: string, root: string | null): TielineError =>
-  new TielineError("CONFLICT", `there is a team ${name} already${root === null ? "" : `, which belongs to ${root}`}`, {
+  new TielineError("CONFLICT", `team ${name} already exists${root === null ? "" : `, which belongs to ${root}`}`, {
     remedy: "choose another name, or disband the other team first",
     operands: { team: name, root },
   });
@@ -273,7 +273,8 @@ const isRunning = (team: string, running: readonly Agent[]): TielineError =>
     "CONFLICT",
     `${running.map(({ name }) => name).join(", ")} of team ${team} still ${running.length === 1 ? "runs" : "run"}`,
     {
-      remedy: `\`tieline team shutdown ${team}\` stops them; with --force they run on, unknown to Tieline`,
+      remedy:
+        `\`tieline team shutdown ${team}\` stops them; with --force they keep running, and Tieline forgets ` + "them",
       operands: { team, running: running.map(({ name }) => name) },
     },
   );

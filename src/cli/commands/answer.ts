@@ -61,5 +61,5 @@ export default command({
 
 const needsYes = (): TielineError =>
   new TielineError("USAGE", "there is no terminal to confirm the answer", {
-    remedy: "give --yes once you have read what it asks",
+    remedy: "read the dialog, then pass --yes",
   });

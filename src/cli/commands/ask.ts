@@ -173,7 +173,8 @@ function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<
 function noAnswer(tag: string, afterMs: number, waiting: string | null): TielineError {
   const why = waiting === null ? "" : `; it was not delivered yet: ${waiting}`;
   return new TielineError("NOT_IN_TIME", `no answer to ${tag} within ${span(afterMs)}${why}`, {
-    remedy: `an answer that comes later is in \`tieline inbox\`; \`tieline status ${tag}\` tells how far it got`,
+    remedy:
+      `a later answer arrives in \`tieline inbox\`; \`tieline status ${tag}\` shows the state of the ` + "question",
     operands: { tag },
   });
 }

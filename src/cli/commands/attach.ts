@@ -51,7 +51,7 @@ function moving(place: Place): string[] {
 const otherServer = (place: Place): TielineError =>
   new TielineError(
     "CONFLICT",
-    `you are inside another tmux server than ${place.socket}, and one tmux in another takes its keys`,
+    `you are attached to a different tmux server than ${place.socket}; nesting would capture its prefix ` + "key",
     {
       remedy: `detach first, or insist: TMUX= ${attaching(place).map(shellWord).join(" ")}`,
       operands: { ...place },

@@ -131,10 +131,14 @@ class SocketAppServer implements AppServer {
   }
 
   #lost(method: string): TielineError {
-    return new TielineError("DELIVERY_FAILED", `the Codex app server at ${this.socketPath} is not there (${method})`, {
-      remedy: "`tieline ls` shows whether the agent still runs",
-      operands: { socketPath: this.socketPath, method, refused: false },
-    });
+    return new TielineError(
+      "DELIVERY_FAILED",
+      `the Codex app server at ${this.socketPath} does not answer (${method})`,
+      {
+        remedy: "`tieline ls` shows whether the agent still runs",
+        operands: { socketPath: this.socketPath, method, refused: false },
+      },
+    );
   }
 }
 

@@ -191,7 +191,7 @@ class Connection {
     const ended = this.read(stop.signal, opened.resolve).then(
       () =>
         opened.reject(
-          new TielineError("DELIVERY_FAILED", "the opencode ended", {
+          new TielineError("DELIVERY_FAILED", "opencode has exited", {
             remedy: "`tieline ls` shows whether the agent still runs",
             operands: {},
           }),

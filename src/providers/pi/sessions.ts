@@ -220,7 +220,7 @@ class Connection {
 }
 
 const notThere = (path: string, what: string, cause?: unknown): TielineError =>
-  new TielineError("DELIVERY_FAILED", `the pi at ${path} is not there (${what})`, {
+  new TielineError("DELIVERY_FAILED", `pi does not answer at ${path} (${what})`, {
     remedy: "`tieline ls` shows whether the agent still runs",
     operands: { path, refused: false },
     cause,

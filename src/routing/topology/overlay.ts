@@ -44,7 +44,7 @@ export function removeEdges(overlay: Overlay, config: readonly Edge[] | null, ed
 
 function noSuchEdge(edge: Edge): TielineError {
   return new TielineError("CONFLICT", `there is no edge ${edgeKey(edge)}`, {
-    remedy: "`tieline topology show` lists the edges that hold",
+    remedy: "`tieline topology show` lists the edges",
     operands: { from: edge.from, to: edge.to },
   });
 }

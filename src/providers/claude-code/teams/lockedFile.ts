@@ -58,7 +58,7 @@ async function takeLock(lock: string, { pause = Bun.sleep, tries = lockTries }: 
     else await pause(Math.min(100, 5 * 2 ** attempt));
   }
   throw new TielineError("DELIVERY_FAILED", `${lock} is held by another program`, {
-    remedy: "it is tried again",
+    remedy: "Tieline tries again",
     operands: { lock },
   });
 }
