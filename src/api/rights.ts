@@ -77,7 +77,8 @@ export class Rights {
   }
 
   /**
-   * Of a message: callers that may read it. Of an agent's state: callers that see it. Of its activity: callers that may read it.
+   * Of a message: callers that may read it. Of an agent's state: callers that see it. Of its activity: callers that may
+   * read it.
    */
   readsEvent(from: Sender, event: Event): boolean {
     if (this.readsEverything(from)) return true;

@@ -81,7 +81,7 @@ function noticed(notices: readonly string[]): Record<string, string> {
   return notices.length === 0 ? {} : { [noticeHeader]: encodeURIComponent(JSON.stringify(notices)) };
 }
 
-/** That a caller has left is known a moment after its request. A call that was reported as failed must not happen now. */
+/** A caller's departure is known a moment after its request. A call that was reported as failed must not happen now. */
 const noticedMs = 50;
 
 async function refuseIfLeft({ signal }: Request): Promise<void> {

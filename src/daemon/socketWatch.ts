@@ -1,5 +1,5 @@
 /**
- * Knows when the daemon's socket is not at its place any more: removed, or moved away with its home. No client can reach
+ * Knows when the daemon's socket is no longer at its place: removed, or moved away with its home. No client can reach
  * the daemon then, and the next command starts another.
  */
 import { lstatSync } from "node:fs";

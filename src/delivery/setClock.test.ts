@@ -107,7 +107,8 @@ describe("a courier whose clock is set", () => {
       stage.open();
       await until(() => state(delivery) === "delivered", "the delivery");
       expect(notes).toEqual([
-        `the clock was set ${jump > 0 ? "forward" : "back"} by ${Math.abs(jump) / 1_000} s; deadlines were moved with it`,
+        `the clock was set ${jump > 0 ? "forward" : "back"} by ${Math.abs(jump) / 1_000} s; ` +
+          "deadlines were moved with it",
       ]);
     },
   );

@@ -17,6 +17,7 @@ import type { Change, Mailbox, Recipient } from "./port.ts";
 import { Room } from "./room.ts";
 import * as steps from "./steps.ts";
 import type { Store } from "./store.ts";
+import { CommitBatch } from "./commitBatch.ts";
 
 export interface MailboxOptions {
   readonly clock?: Clock;
@@ -333,64 +334,6 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   };
 }
 
-/** Collects verbs until the loop comes round, runs them in one commit and answers them all afterwards. */
-class CommitBatch {
-  onCommit: () => void = () => undefined;
-  onRollback: () => void = () => undefined;
-  private jobs: { verb: () => unknown; resolve: (value: never) => void; reject: (reason: unknown) => void }[] = [];
-  private flushing: Promise<void> | null = null;
-  private closed = false;
-
-  constructor(private readonly store: Store) {}
-
-  run<T>(verb: () => T): Promise<T> {
-    if (this.closed) return Promise.reject(closedError());
-    return new Promise<T>((resolve, reject) => {
-      this.jobs.push({ verb, resolve: resolve as (value: never) => void, reject });
-      this.flushing ??= new Promise((done) => setImmediate(() => done(this.flush())));
-    });
-  }
-
-  async close(): Promise<void> {
-    this.closed = true;
-    await this.flushing;
-  }
-
-  private flush(): void {
-    this.flushing = null;
-    const jobs = this.jobs;
-    this.jobs = [];
-    const answers: (() => void)[] = [];
-    try {
-      this.store.commit(() => {
-        for (const { verb, resolve, reject } of jobs) answers.push(attempt(verb, resolve, reject));
-      });
-    } catch (thrown) {
-      this.onRollback();
-      for (const { reject } of jobs) reject(thrown);
-      return;
-    }
-    for (const answer of answers) answer();
-    this.onCommit();
-  }
-}
-
-/** A refusal is the caller's alone: it was thrown before anything was written. Anything else fails the whole batch. */
-function attempt(verb: () => unknown, resolve: (value: never) => void, reject: (reason: unknown) => void): () => void {
-  try {
-    const value = verb() as never;
-    return () => resolve(value);
-  } catch (thrown) {
-    if (isRefusal(thrown)) return () => reject(thrown);
-    throw thrown;
-  }
-}
-
-function isRefusal(thrown: unknown): boolean {
-  if (thrown instanceof Error && thrown.name === "TagTaken") return true;
-  return thrown instanceof TielineError && thrown.code !== "STORE_UNAVAILABLE" && thrown.code !== "STORE_CORRUPT";
-}
-
 const messageUnknown = (what: string): TielineError =>
   new TielineError("MESSAGE_UNKNOWN", `there is no message ${what}`, {
     remedy: "`tieline log` lists the messages; old ones are removed by the retention settings",
@@ -412,6 +355,3 @@ const keyReused = (message: Message, earlier: Message): TielineError =>
       operands: { key: message.idempotencyKey, tag: earlier.tag },
     },
   );
-
-const closedError = (): TielineError =>
-  new TielineError("DAEMON_UNAVAILABLE", "the mailbox is closed", { remedy: "the daemon is stopping; try again" });

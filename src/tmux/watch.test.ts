@@ -60,7 +60,7 @@ test("neither a watcher nor our client for commands changes the size of a window
   expect(await tmux.tmux("display-message", "-p", "-t", "%0", "#{window_width} × #{window_height}")).toBe("100 × 30");
 }, 20_000);
 
-test("mode, command and the end of a program are reported when they change, in windows that come later too", async () => {
+test("mode, command and the exit of a program are reported when they change, also in later windows", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   await tmux.tmux("set-option", "-g", "remain-on-exit", "on");

@@ -253,7 +253,7 @@ export const rules: readonly Rule[] = [
     broken: [
       sourceOf(
         "src/compose/a.ts",
-        `export interface Switch {\n${Array.from({ length: 21 }, (_, at) => `  readonly part${at}: string;\n`).join("")}}`,
+        `interface Switch {\n${Array.from({ length: 21 }, (_, at) => `  readonly part${at}: string;\n`).join("")}}`,
       ),
     ],
   },

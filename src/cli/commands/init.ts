@@ -56,7 +56,8 @@ async function trustWritten(directory: string, text: string, daemon: Client): Pr
 }
 
 /**
- * `app`, `app-2`, …: a name that no other project has. Without a daemon the first is used; a conflict is reported later.
+ * `app`, `app-2`, …: a name that no other project has. Without a daemon the first is used; a conflict is reported
+ * later.
  */
 async function freeName(wanted: string, directory: string, daemon: Client): Promise<string> {
   const teams = await daemon.call("teams", {}).catch(() => []);

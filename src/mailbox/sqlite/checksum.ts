@@ -1,6 +1,7 @@
 /**
  * SQLite notices a page that is out of order, and not a letter that has changed in it. So each message carries a
- * checksum of all that was stored of it. It finds accidents, not attacks: a writer of the database can write a checksum too.
+ * checksum of all that was stored of it. It finds accidents, not attacks: a program that can write the database can
+ * write a checksum.
  */
 import type { Database } from "bun:sqlite";
 import type { MessageRow } from "./rows.ts";

@@ -1,8 +1,8 @@
 import { lowestRank, type Transport } from "../port.ts";
 
 /**
- * For agents that ask: programs with the SDK, and agents that read their mail by MCP or `tieline inbox`. Nothing is ever
- * written to them.
+ * For agents that ask: programs with the SDK, and agents that read their mail by MCP or `tieline inbox`. Nothing is
+ * ever written to them.
  */
 export const pullTransport: Transport = {
   name: "pull",

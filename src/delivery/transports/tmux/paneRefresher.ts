@@ -126,7 +126,7 @@ export class PaneRefresher {
   }
 
   /**
-   * What the list alone tells is reported at once: a pane that is not there, or not the agent's any more, needs no reading.
+   * What the list alone tells is reported at once: a pane that is missing or no longer the agent's needs no reading.
    */
   private staleness(agent: Agent, locator: PaneLocator, listed: Listed): Stale | null {
     const listing = "unavailable" in listed ? undefined : listed.get(locator.pane);
