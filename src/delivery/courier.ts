@@ -56,7 +56,7 @@ export interface CourierParts {
   readonly transports: ReadonlyMap<string, Transport>;
   /** Told when the model of an agent fails with a message in front of it, or answers. */
   readonly model?: ModelWatch;
-  /** Faults that no sender can be told about. */
+  /** Faults that have no sender to report to. */
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
   /** One attempt may take this long. */

@@ -39,7 +39,7 @@ export interface WorkspacesParts {
   readonly submissions: Submissions;
   readonly documents: Documents;
   readonly openInbox: (workspace: string) => Inbox;
-  /** Whom the agent can write to. */
+  /** The names that the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
   /** Files with the agent's output. */
   readonly outputsOf: (agent: Agent) => readonly Output[];

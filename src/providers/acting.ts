@@ -52,7 +52,7 @@ export async function agentProgramBehind(
   return null;
 }
 
-/** For people. */
+/** What the program would do with the text, as a sentence. */
 export function actingWords({ kind, name, behind }: Acting): string {
   const where = behind === null ? name : `${name} (behind ${behind})`;
   switch (kind) {

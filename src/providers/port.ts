@@ -119,7 +119,7 @@ export interface LinkSurroundings {
 
 /** How a program is started, resumed, answered, interrupted and stopped. */
 export interface Launching {
-  /** The argument on which the program tells what it knows, where that decides how it is started. */
+  /** The argument on which the program prints its version or help, where that decides how it is started. */
   readonly asks?: string;
   /** The command that installs the program, for the error that says it is missing. */
   readonly install: string | null;
@@ -135,13 +135,13 @@ export interface Launching {
   launchCommand(profile: Profile, options: LaunchOptions): LaunchPlan;
   /** Whether the program has kept this conversation. Without it, one that it was given is taken to be there. */
   hasConversation?(sessionId: string, env: Readonly<Record<string, string>>): Promise<boolean>;
-  /** A process of ours that runs beside the program in the pane and ends with it; null: none that is known. */
+  /** The process that Tieline runs beside the program in its pane; null: none is known. */
   companionOf?(agent: Pick<Agent, "endpoints">): number | null;
   /** Typed at an idle prompt, it ends the program; null: the program has no such words. */
   readonly exitWords: string | null;
   /** What stops the running turn, as tmux names keys. */
   readonly interruptKeys: readonly string[];
-  /** How its dialogs are answered; null: it has none that we know. */
+  /** How its dialogs are answered; null: none are known. */
   readonly dialogs: DialogKeys | null;
 }
 
@@ -155,7 +155,7 @@ export interface LaunchOptions {
   readonly model: string | null;
   /** What the installed program says about itself when it is asked; null: it was not asked, or did not answer. */
   readonly answer?: string | null;
-  /** How its hooks reach us, for programs that take hooks at their start. */
+  /** How its hooks reach Tieline, for programs that take hooks at their start. */
   readonly hooks?: HookSetup | null;
   /** Where a program that serves others may listen, for this agent alone. */
   readonly ownSocket?: string | null;
@@ -178,7 +178,7 @@ export interface LaunchPlan {
   readonly env: Readonly<Record<string, string>>;
   /** Whether the program is started so that it takes messages from other sessions. */
   readonly openToPeers?: boolean;
-  /** The program has no terminal, and this is what it prints: text for people, or records for its transport. */
+  /** The program has no terminal and prints this: text, or records for its transport. */
   readonly prints?: "text" | "records";
   /** Endpoints that this start opens, in addition to its pane. */
   readonly endpoints?: readonly Endpoint[];

@@ -22,7 +22,7 @@ testUnless(lackOfLinux)("a process of ours: its variables, its folder, its open 
   rmSync(folder, { recursive: true });
 });
 
-test("one that is not there: nothing is known", () => {
+test("knows nothing about a process that does not exist", () => {
   const absent = 2 ** 30;
   expect([environOf(absent), openFilesOf(absent), linkOf(absent, "cwd"), textOf(absent, "stat")]).toEqual([
     {},

@@ -1,6 +1,6 @@
 /**
- * What the system keeps of a running program. It tells so only on Linux and only of processes of ours; of all others
- * nothing is known, and what their panes show has to do.
+ * What the system knows about a running program: on Linux, and of the user's own processes. Nothing is known of
+ * others; their screens must do.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
@@ -22,7 +22,7 @@ export const textOf = (pid: number, name: string): string =>
 export const entriesOf = (pid: number, name: string): string[] => told(() => readdirSync(`/proc/${pid}/${name}`)) ?? [];
 export const linkOf = (pid: number, name: string): string | null => told(() => readlinkSync(`/proc/${pid}/${name}`));
 
-/** Not there, ended meanwhile, or not ours to read. */
+/** The process does not exist, has exited, or belongs to another user. */
 const untold: ReadonlySet<string | undefined> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM"]);
 
 function told<Told>(read: () => Told): Told | null {

@@ -21,7 +21,7 @@ function aProgram(answer: string) {
   };
 }
 
-test("a program is asked once, however many want to know, and again when another one is in its place", async () => {
+test("asks a program once, and again when it is replaced", async () => {
   using program = aProgram('echo "knows $1"');
   const answers = new ProgramAnswers();
   expect(await Promise.all([answers.of(program.asked), answers.of(program.asked)])).toEqual([
@@ -35,7 +35,7 @@ test("a program is asked once, however many want to know, and again when another
   expect(program.runs()).toBe(2);
 });
 
-test("one that answers with an error is not believed, and asked again", async () => {
+test("ignores an answer with an error, and asks again", async () => {
   using program = aProgram("echo unknown option; exit 1");
   const answers = new ProgramAnswers();
   expect([await answers.of(program.asked), await answers.of(program.asked)]).toEqual([null, null]);

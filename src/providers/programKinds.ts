@@ -17,10 +17,10 @@ export type ProgramKind =
    * is.
    */
   | { readonly kind: "remote"; readonly name: string }
-  /** It gives the terminal to another program, which its process tree tells. */
+  /** It gives the terminal to another program, which its process tree shows. */
   | { readonly kind: "wrapper"; readonly name: string };
 
-/** Null: a program that reads messages as far as its name tells. */
+/** Null: by its name, a program that reads messages. */
 export function kindOf(argv: readonly string[]): ProgramKind | null {
   // A program that changes its title leaves empty words behind.
   const [program = "", ...words] = wordsOf(argv).filter((word) => word !== "");
@@ -263,7 +263,7 @@ const remotes: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** With these words, somewhere behind their own options. */
+/** With these words, anywhere after their own options. */
 const remoteWords: Readonly<Record<string, readonly string[]>> = {
   docker: ["exec", "run", "attach", "start", "compose"],
   "docker-compose": ["exec", "run", "attach"],

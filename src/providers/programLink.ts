@@ -32,7 +32,7 @@ export class ProgramLink implements Disposable {
   private readonly attendance: AgentWatches;
   /** What was delivered and may still turn out to have been read. */
   private readonly unproved = new Map<AgentId, Set<DeliveryId>>();
-  /** One look at the mail of an agent at a time; what came meanwhile asks for another. */
+  /** One check of an agent's mail at a time; a report during it asks for another. */
   private readonly looking = new Map<AgentId, { again: boolean }>();
   private stopListening: () => void = () => undefined;
 

@@ -6,7 +6,7 @@ import { anAgent } from "../testing/agents.ts";
 import { tielineCommand } from "./tielineCommand.ts";
 import { providers } from "../compose/providers.ts";
 
-test("an agent gets a command that its own shell finds, and that reaches the home it belongs to", () => {
+test("gives an agent a command that its shell finds and that reaches its home", () => {
   const folder = mkdtempSync(join(tmpdir(), "tl-command-"));
   try {
     const bin = join(folder, "bin");

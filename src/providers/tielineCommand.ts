@@ -1,4 +1,4 @@
-/** By which word an agent runs `tieline` in its own shell. */
+/** The command with which an agent runs `tieline` in its own shell. */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../model/agent.ts";

@@ -29,7 +29,7 @@ export interface TerminalTraits {
   readonly echo: boolean;
   /** In copy mode: wait, or end copy mode once no client shows the pane. */
   readonly copyMode: "hold" | "leave";
-  /** Idle only after this much silence; 0 where the screen itself tells. */
+  /** Idle only after this much silence; 0 where the screen shows it. */
   readonly quietMs: number;
   /** A shell runs what it is given, so its messages are wrapped in a command that does nothing. */
   readonly shell: boolean;
@@ -50,7 +50,7 @@ export interface TerminalTraits {
    * null: the screen rules find the composer.
    */
   readonly restingLine: string | null;
-  /** What the last line looks like when the program waits for input; null: the screen rules tell. */
+  /** What the last line looks like when the program waits for input; null: the screen rules know. */
   readonly prompt: string | null;
 }
 

@@ -124,7 +124,7 @@ const comingUpMs = 2_000;
  */
 const becomesAnother: ReadonlySet<string> = new Set(["tmux: server", "env"]);
 
-/** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
+/** A shell that runs a script shares the terminal with what it runs. A known program there is the agent. */
 async function behindShell(front: ProcessFacts, { processes, providers }: AdoptParts): Promise<ProcessFacts> {
   if (!isShell(front)) return front;
   for (const one of await groupBelow(front, processes))
@@ -169,7 +169,7 @@ async function findOut(
   });
 }
 
-/** All that tells this agent in this pane from any other, now or later. */
+/** Everything that identifies this agent in this pane, now and later. */
 export function locatorOf(
   server: TmuxServer,
   pane: PaneFacts,
@@ -241,7 +241,7 @@ async function chooseProvider(
   return provider;
 }
 
-/** Providers whose screens do not tell what reads the text. */
+/** Providers whose screens do not show what reads the text. */
 const typesByItself: ReadonlySet<string> = new Set(["generic", "repl", "shell"]);
 
 /** What nothing is typed to, unless it shows a prompt of its own, may be adopted; its mail waits and says why. */

@@ -102,7 +102,7 @@ export async function discover(
   }
 }
 
-/** The first program of the terminal's foreground that we know: many are behind a launcher script. */
+/** The first known program in the terminal's foreground: many run behind a launcher script. */
 async function providerIn(
   group: readonly ProcessFacts[],
   processes: Processes,

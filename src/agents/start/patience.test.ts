@@ -12,19 +12,19 @@ function aDay() {
   return { pauses, patience: { clock: () => now, pause } };
 }
 
-test("what is there at once is found without a pause, whatever the patience", async () => {
+test("returns a result that is there at once without a pause", async () => {
   const { pauses, patience } = aDay();
   expect(await lookFor(async () => "it", 0, patience)).toBe("it");
   expect(pauses).toEqual([]);
 });
 
-test("pauses grow, up to a limit, until it comes", async () => {
+test("polls with growing pauses, up to a limit", async () => {
   const { pauses, patience } = aDay();
   expect(await lookFor(async () => (pauses.length === 8 ? pauses.length : undefined), 10_000, patience)).toBe(8);
   expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 200, 200]);
 });
 
-test("what does not come is not looked for for ever", async () => {
+test("stops polling at the deadline", async () => {
   const { pauses, patience } = aDay();
   let looks = 0;
   const look = async (): Promise<undefined> => void looks++;
@@ -33,7 +33,7 @@ test("what does not come is not looked for for ever", async () => {
   expect(patience.clock()).toBeGreaterThan(100);
 });
 
-test("a look that fails ends it", async () => {
+test("fails when a poll fails", async () => {
   const { patience } = aDay();
   await expect(lookFor(() => Promise.reject(new Error("no eyes")), 100, patience)).rejects.toThrow("no eyes");
 });

@@ -19,13 +19,13 @@ import { sandboxedLaunch } from "./sandbox/sandbox.ts";
 
 export interface PrepareParts {
   readonly providers: Providers;
-  /** What a started agent needs to find us: the home, and where the `tieline` command is. */
+  /** What a started agent needs to find Tieline: the home, and where the `tieline` command is. */
   readonly home: string;
   readonly binDirectory: string;
   readonly socketsDirectory: string;
   /** The programs that its hooks run. */
   readonly hooks: HookSetup;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command: (agent: Agent) => string;
   /** Asks an installed program about itself. */
   readonly ask: ProgramAnswers["of"];
@@ -33,7 +33,7 @@ export interface PrepareParts {
   readonly env: Readonly<Record<string, string>>;
   /** The default directory of agents; null: wherever tmux happens to be. */
   readonly directoryOf: (team: string) => string | null;
-  /** Whom the agent can write to. */
+  /** The names that the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
   readonly surroundings: (agent: Agent) => SandboxSurroundings;
   readonly clock?: Clock;
@@ -61,7 +61,7 @@ export interface Preparation {
 
 export interface Prepared {
   readonly launch: Launch;
-  /** The program's own command, for people. */
+  /** The program's own command, for error messages. */
   readonly words: string;
   /** Endpoints that it opens, in addition to its pane. */
   readonly endpoints: readonly Endpoint[];
@@ -148,7 +148,7 @@ async function answerOf({ profile, provider }: Preparation, { env, ask }: Prepar
   return path === null ? null : ask({ path, question: provider.asks, env: around });
 }
 
-/** A sandboxed agent reaches us through files only. */
+/** A sandboxed agent reaches Tieline through files only. */
 function planOf(
   { agent, profile, provider, conversation }: Preparation,
   prompt: Prompt | null,
@@ -213,7 +213,7 @@ interface Prompt {
   readonly file: string;
 }
 
-/** Under the home, for programs that read their prompt from a file and for people who want to know what it was. */
+/** In the home, for programs that read their prompt from a file and for users who want to read it. */
 function writePrompt({ agent, profile, provider }: Preparation, { home, command }: PrepareParts): Prompt | null {
   const text = promptOf(profile, agent, provider, command({ ...agent, provider: provider.name }));
   if (text === null) return null;
@@ -223,7 +223,7 @@ function writePrompt({ agent, profile, provider }: Preparation, { home, command 
   return { text, file };
 }
 
-/** tmux would start nothing, or somewhere else, without a word. */
+/** tmux would silently start nothing, or start it in another directory. */
 function checkLaunch(
   profile: Profile,
   provider: Provider,

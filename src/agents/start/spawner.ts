@@ -17,7 +17,7 @@ export interface SpawnerParts {
   readonly mayStart: (from: Sender, agent: Agent) => boolean;
   /** Why the agent is not running, for hold reasons. */
   readonly explain: (agent: Agent, why: string) => void;
-  /** Faults that no sender can be told about. */
+  /** Faults that have no sender to report to. */
   readonly report: (context: string, fault: unknown) => void;
   readonly perMinute: number;
   /** Pauses after the first, second, … start in a row that failed. One more failure, and the mail is given back. */

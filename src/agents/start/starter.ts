@@ -33,7 +33,7 @@ export interface AgentStarterParts {
   readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
   /** The directory of a team's project. */
   readonly directoryOf: (team: string) => string | null;
-  /** Whom an agent can write to. */
+  /** The names that an agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
   /** What is around its sandbox. */
   readonly surroundings: (agent: Agent) => SandboxSurroundings;
@@ -115,7 +115,7 @@ export class AgentStarter implements Disposable {
     return profile;
   }
 
-  /** What ended is not left behind as something that may still be there. */
+  /** A program that exited is not kept as one that may still run. */
   private gone({ id }: Agent, thrown: unknown): never {
     const { directory } = this.parts;
     const error = asTielineError(thrown);
@@ -125,7 +125,7 @@ export class AgentStarter implements Disposable {
     throw thrown;
   }
 
-  /** Its pane is still there to tell why, where it was the program that ended. */
+  /** If the program exited, its pane is still there and shows why. */
   private async ended(agent: Agent, begunAt: number, thrown: unknown): Promise<never> {
     const exit = await this.exitOf(agent, begunAt);
     return this.gone(
@@ -173,7 +173,7 @@ export class AgentStarter implements Disposable {
     await closeWithProgram(servers.at(socket), pane).catch((thrown: unknown) => {
       if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
     });
-    // It may have ended while its pane still stayed.
+    // It may have exited while its pane stayed.
     if (await this.noteExit(agent, begunAt)) return;
     const { keepsDead: _keepsDead, ...launch } = directory.agent(agent.id)?.launch ?? {};
     if (isSame()) directory.update(agent.id, { launch });

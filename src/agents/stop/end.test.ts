@@ -25,7 +25,7 @@ describe("the end of a program", () => {
     expect(await stopping).toMatchObject({ state: "gone", endpoints: [], stateReason: "its exit command was typed" });
   });
 
-  test("one that does not heed the words gets the signal", async () => {
+  test("a program that ignores the exit command gets the signal", async () => {
     const { agent, dir } = await stage.scripted("deaf");
     expect(await stop(agent, { ...stage.tieline, patienceMs: 1_000 })).toMatchObject({
       endpoints: [],
@@ -46,12 +46,12 @@ describe("the end of a program", () => {
     }
   });
 
-  test("a shell at its prompt, which heeds no such signal, goes when its terminal does", async () => {
+  test("a shell at its prompt ignores the signal and ends with its terminal", async () => {
     const { agent } = await stage.cast("prompt", ["bash", "--norc", "--noprofile", "-i"], { provider: "shell" });
     expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got a signal to exit" });
   });
 
-  test("one that ignores the signal as well is left alone, and said so", async () => {
+  test("a program that ignores the signal too is left alone and reported", async () => {
     const { agent, pane } = await stage.cast("stubborn", ["sh", "-c", 'trap "" TERM; while :; do read line; done']);
     const outcome = await stop(agent, { ...stage.tieline, patienceMs: 300 }).catch((thrown: unknown) => thrown);
     expect(outcome).toMatchObject({ code: "NOT_IN_TIME" });
@@ -88,7 +88,7 @@ describe("the end of a program", () => {
     });
   });
 
-  test("one that outlives its terminal is killed, and has ended when we say so", async () => {
+  test("kills a program that outlives its terminal before it reports the end", async () => {
     const { agent } = await stage.cast("lingering", ["sh", "-c", 'trap "" HUP TERM; while :; do sleep 0.1; done']);
     expect(await kill(agent, { ...stage.tieline, hangUpMs: 200 })).toMatchObject({
       state: "gone",

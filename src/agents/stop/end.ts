@@ -170,7 +170,7 @@ async function signal(known: KnownProcess, name: NodeJS.Signals, { processes }: 
   try {
     process.kill(known.pid, name);
   } catch (thrown) {
-    // It ended since we looked.
+    // It exited in the meantime.
     if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
   }
 }

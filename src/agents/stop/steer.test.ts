@@ -18,7 +18,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
   return `${error.code}: ${error.message}`;
 }
 
-describe("a user's hand on an agent", () => {
+describe("answering and interrupting an agent", () => {
   let stage: Stage;
   let ana: ScriptedCast;
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe("a user's hand on an agent", () => {
     expect(answered()).toEqual(["2"]);
   });
 
-  test("so do its words, whole or their beginning", async () => {
+  test("the label of a choice takes it, whole or its beginning", async () => {
     await show("question");
     const { mark } = await dialogOf(ana.agent, stage.tieline);
     await choose(ana.agent, "gr", mark, stage.tieline);
@@ -81,7 +81,7 @@ describe("a user's hand on an agent", () => {
     await ana.direct({ deafMs: 0 });
   });
 
-  test("a bullet and a title that blink do not make it another dialog", async () => {
+  test("a blinking bullet or title is not another dialog", async () => {
     await ana.direct({ blinks: true });
     await show("permission");
     const { text, mark } = await dialogOf(ana.agent, stage.tieline);
@@ -117,7 +117,7 @@ describe("a user's hand on an agent", () => {
     await interrupt(ana.agent, stage.tieline);
   });
 
-  test("nor to a prompt that is known as one, where it might end the program", async () => {
+  test("an interrupt does not go to a known prompt, where it might end the program", async () => {
     const { agent } = await stage.cast("node", ["node"], { provider: "repl" });
     await until(async () => (await stage.tieline.statusMonitor.explain(agent))?.state === "idle", "its prompt");
     expect(await refusal(interrupt(agent, stage.tieline))).toStartWith("CONFLICT: node is idle");

@@ -42,7 +42,7 @@ const Payload = z.looseObject({
   prompt: z.string().optional(),
 });
 
-/** The call that a payload describes; null when it is none that we understand. */
+/** The call that a payload describes; null: not a hook call. */
 export function readHookCall(
   { provider, dialect }: Pick<HookCall, "provider" | "dialect">,
   payload: unknown,

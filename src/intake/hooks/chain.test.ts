@@ -74,7 +74,7 @@ test("a call whose program does not wait reaches the observers only", async () =
   expect(await silent()).toBeUndefined();
 });
 
-test("verdicts in the words of the programs", () => {
+test("writes verdicts in the format of each program", () => {
   const context = { refusal: null, context: "news" };
   const at = (event: string, provider = "claude-code") => ({ event, ...speaking(provider) });
   expect(answerFor(at("PreToolUse"), { refusal: "stop", context: null })).toEqual({
@@ -98,7 +98,7 @@ test("verdicts in the words of the programs", () => {
   expect(answerFor(at("PreToolUse"), { refusal: null, context: null })).toBeNull();
 });
 
-test("a payload is read with its tool, and one that makes no sense is none", () => {
+test("reads a payload with its tool, and ignores one that makes no sense", () => {
   const payload = {
     hook_event_name: "PreToolUse",
     session_id: "s",

@@ -26,9 +26,9 @@ export type Answer = (
   | { readonly refusal: string; readonly context?: never }
   | { readonly context: string; readonly refusal?: never }
 ) & {
-  /** The answer has left us. Only now may anything be marked as given. */
+  /** The answer was written. Only now may a delivery be marked. */
   readonly written?: () => Promise<void>;
-  /** The answer did not leave us. */
+  /** The answer was not written. */
   readonly lost?: () => Promise<void>;
 };
 

@@ -8,7 +8,7 @@ import type { Agent } from "../../model/agent.ts";
 import type { HookAnswer } from "../../providers/hooks/hookDialect.ts";
 import type { Providers } from "../../providers/providers.ts";
 
-/** What a call brings along that tells whose it is. */
+/** What a call carries that identifies its agent. */
 export interface HookCaller {
   readonly token?: string | undefined;
   readonly tmuxSocket?: string | undefined;
@@ -20,7 +20,7 @@ export interface HookDoorParts {
   readonly chain: HookChain;
   readonly providers: Pick<Providers, "dialect">;
   readonly place: HookPlace;
-  /** The agent that a call belongs to; null for sessions that we do not know. */
+  /** The agent that a call belongs to; null for unknown sessions. */
   readonly agentOf: (call: HookCall, caller: HookCaller) => Promise<Agent | null>;
   readonly report: (context: string, fault: unknown) => void;
   /** Whether calls that come in now may have been given up by their programs. */

@@ -105,7 +105,7 @@ describe("without mail", () => {
     expect(home.spool()).toEqual([]);
   });
 
-  test("without a daemon only the start of a session is left there", async () => {
+  test("without a daemon, spools only the start of a session", async () => {
     using home = aHome({ daemon: false });
     expect(await home.hook("PostToolUse", text())).toEqual(silent);
     expect(home.spool()).toEqual([]);
@@ -142,7 +142,7 @@ describe("with mail", () => {
     }
   });
 
-  test("only the events that are named are asked for", async () => {
+  test("asks only for the named events", async () => {
     using home = aHome();
     flagEvents(home.place, "s-1", ["Stop", "UserPromptSubmit"]);
     expect(await home.hook("PreToolUse", text(), inEnvironment)).toEqual(silent);
@@ -152,7 +152,7 @@ describe("with mail", () => {
     expect(await home.hook("Stop", text(), inEnvironment)).toEqual(silent);
   });
 
-  test("Claude Code's SendMessage is asked for without mail", async () => {
+  test("asks for Claude Code's SendMessage without mail", async () => {
     using home = aHome();
     const sending = text({ tool_name: "SendMessage", tool_input: { to: "bob" } });
     expect(await home.hook("PreToolUse", sending, inEnvironment)).toEqual(answered);

@@ -19,7 +19,7 @@ export interface StandardHookParts {
   readonly directory: Directory;
   readonly mailbox: Mailbox;
   readonly courier: Courier;
-  /** A session's hooks call us: it can be reached through them. */
+  /** A session's hooks call Tieline, so it can be reached through them. */
   readonly joined: (agent: Agent, call: HookCall) => void;
   readonly observed: (agent: Agent, state: AgentState, call: HookCall) => void;
   /**
@@ -27,7 +27,7 @@ export interface StandardHookParts {
    * refused?
    */
   readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   /** Handlers for tools of the programs' own. */
   readonly own: ProviderHookHandlers;

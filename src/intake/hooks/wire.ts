@@ -5,7 +5,7 @@ import type { Verdict } from "./chain.ts";
 /** Events that stop something when they are answered with a refusal. Elsewhere there is nothing left to refuse. */
 const refusable: ReadonlySet<string> = new Set(["PreToolUse"]);
 
-/** The JSON that tells a program a verdict; null: nothing to say, the program continues. */
+/** A verdict as the JSON that the program expects; null: nothing to say, the program continues. */
 export function answerFor(
   { dialect, event }: Pick<HookCall, "dialect" | "event">,
   { refusal, context }: Pick<Verdict, "refusal" | "context">,

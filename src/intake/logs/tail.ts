@@ -48,7 +48,7 @@ export async function tailLogs(options: TailOptions): Promise<void> {
   for (const tail of followed.tails.values()) tail.close();
 }
 
-/** What tells that a file has not changed. */
+/** What shows that a file has not changed. */
 interface FileMark {
   readonly inode: number;
   readonly size: number;

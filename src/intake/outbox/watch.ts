@@ -82,7 +82,7 @@ export async function watchOutbox(options: OutboxOptions): Promise<void> {
 }
 
 const batchSize = 256;
-/** So many names, the first in order, are kept in mind at once. */
+/** How many names, the first in order, are held in memory at once. */
 const maxNames = 16_384;
 /** How long a file that was refused for now waits. */
 const refusedMs = 1_000;

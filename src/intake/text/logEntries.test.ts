@@ -37,7 +37,7 @@ const whole = [
   [`${bytes.indexOf("[2026-01-31 09:00:03")} 2026-01-31 09:00:03`, true, "\nsecond"],
 ];
 
-test("only the text of RES entries is passed on, each entry with its place", () => {
+test("passes on only the text of RES entries, each with its place", () => {
   expect(collect(createLogSplitter().push(bytes))).toEqual(whole as never);
 });
 

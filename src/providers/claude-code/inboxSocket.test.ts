@@ -42,12 +42,12 @@ test("one frame with the text, the id and the way back, on one line", async () =
   });
 });
 
-test("a session that is not there is an error that says so", async () => {
+test("reports a session that does not exist", async () => {
   const refusal = await writeToInbox("/nonexistent/s.sock", { text: "x", messageId: "m" }).catch((thrown) => thrown);
   expect(refusal).toMatchObject({ code: "DELIVERY_FAILED", operands: { absent: true } });
 });
 
-test("an abort ends the wait for a session that never reads", async () => {
+test("an abort stops the wait for a session that never reads", async () => {
   await using session = await listener({ mute: true });
   const abort = new AbortController();
   const writing = writeToInbox(session.path, { text: "x".repeat(4_000_000), messageId: "m" }, abort.signal);

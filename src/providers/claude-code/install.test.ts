@@ -52,7 +52,7 @@ const own = {
   permissions: { allow: ["Bash(ls)"] },
 };
 
-test("hooks are added beside the user's own, once, and taken out without a trace", () => {
+test("adds hooks beside the user's own, once, and removes them completely", () => {
   const once = withHooks(own, setup);
   const pre = (once["hooks"] as typeof own.hooks).PreToolUse;
   expect(pre[0]).toEqual(own.hooks.PreToolUse[0]!);
@@ -66,7 +66,7 @@ test("hooks are added beside the user's own, once, and taken out without a trace
   expect(withoutHooks(withHooks({}, setup), {})).toEqual({});
 });
 
-test("http hooks of an earlier version are replaced, and taken out, too", () => {
+test("replaces and removes the http hooks of an earlier version", () => {
   const waiter = { type: "command", command: setup.wait, asyncRewake: true, timeout: 604_800 };
   const before = {
     ...own,
@@ -81,19 +81,19 @@ test("http hooks of an earlier version are replaced, and taken out, too", () => 
   expect(withoutHooks(before, own)).toEqual(own);
 });
 
-test("a decision of the user about other sessions stays", () => {
+test("keeps the user's decision about other sessions", () => {
   expect(withHooks({ crossSessionInbound: "refuse" }, setup)["crossSessionInbound"]).toBe("refuse");
   expect(withoutHooks(withHooks({ crossSessionInbound: "accept" }, setup), { crossSessionInbound: "accept" })).toEqual({
     crossSessionInbound: "accept",
   });
 });
 
-test("a path with a quote is still known as ours", () => {
+test("recognises its hook by a path with a quote", () => {
   const odd = { hook: "/home/o'neil x/hooks/hook", wait: "/home/o'neil x/hooks/wait" };
   expect(withoutHooks(withHooks({}, odd), {})).toEqual({});
 });
 
-test("a file keeps its mode, its indentation and its link, and is back to the letter in the end", () => {
+test("keeps mode, indentation and link of a file, and restores its text", () => {
   using here = folder();
   const real = join(here.path, "dotfiles.json");
   const before = JSON.stringify(own, null, 4).replace(/\[\s+"Bash\(ls\)"\s+\]/, '["Bash(ls)"]');
@@ -127,7 +127,7 @@ test("a file that did not exist is removed again, unless it was changed", () => 
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ theme: "dark" });
 });
 
-test("what the user changed while our hooks were in stays changed", () => {
+test("keeps what the user changed while the hooks were installed", () => {
   using here = folder();
   writeFileSync(here.file, JSON.stringify(own));
   installHooks(settingsWithHooks, here.file, setup, here.memory);
@@ -140,7 +140,7 @@ test("what the user changed while our hooks were in stays changed", () => {
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ ...own, model: "sonnet" });
 });
 
-test("hooks of ours that another home has put there go, too; what they opened stays open", () => {
+test("removes hooks of another home, and leaves open what they opened", () => {
   using here = folder();
   installHooks(settingsWithHooks, here.file, setup, here.memory);
   rmSync(here.memory);
@@ -148,7 +148,7 @@ test("hooks of ours that another home has put there go, too; what they opened st
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ crossSessionInbound: "accept" });
 });
 
-test("broken JSON is left alone, and the error names the file", () => {
+test("leaves broken JSON alone, and names the file in the error", () => {
   using here = folder();
   writeFileSync(here.file, '{"hooks": ');
   expect(() => installHooks(settingsWithHooks, here.file, setup, here.memory)).toThrow(
@@ -157,7 +157,7 @@ test("broken JSON is left alone, and the error names the file", () => {
   expect(readFileSync(here.file, "utf8")).toBe('{"hooks": ');
 });
 
-test("what another program writes in between is not lost", () => {
+test("loses nothing that another program writes in the meantime", () => {
   using here = folder();
   writeFileSync(here.file, "{}");
   let first = true;

@@ -82,13 +82,13 @@ testUnless(lackOfLinux)("a process that ended but was not collected by its paren
   await parent.exited;
 });
 
-test("a status that we do not know is unknown, never idle", async () => {
+test("an unrecognised status is unknown, never idle", async () => {
   await using config = await configDir({ "1.json": session({}), "2.json": session({ status: "dreaming" }) });
   const { sessions } = await readRegistry(config.path, async () => true);
   expect(sessions.map(({ status }) => status)).toEqual(["unknown", "unknown"]);
 });
 
-test("broken files are named, other files are passed over, a missing folder is empty", async () => {
+test("names broken files, ignores other files, and takes a missing folder as empty", async () => {
   await using config = await configDir({ "41.json": '{"pid":41', "42.json": { pid: 42 }, "notes.txt": "x" });
   const { sessions, unreadable } = await readRegistry(config.path);
   expect(sessions).toEqual([]);

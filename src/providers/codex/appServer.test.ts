@@ -34,7 +34,7 @@ async function fakeServer(take: (frame: Frame, send: (frame: Frame) => void, han
   };
 }
 
-test("it introduces itself, matches answers to requests in any order, and hears notifications", async () => {
+test("introduces itself, matches answers in any order, and receives notifications", async () => {
   const held: Frame[] = [];
   await using fake = await fakeServer((frame, send) => {
     if (frame["id"] === undefined) return;
@@ -76,6 +76,6 @@ test("a lost connection rejects what was asked, and an abort only its own reques
   await app.closed;
 });
 
-test("a server that is not there is an error at once", async () => {
+test("fails at once without a server", async () => {
   await expect(connectAppServer("/nonexistent/s.sock")).rejects.toMatchObject({ code: "DELIVERY_FAILED" });
 });

@@ -22,7 +22,7 @@ const memoryOf = (file: string): string => `${file}.found`;
 const read = (file: string) =>
   JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; note?: string };
 
-test("ours come behind those of others, once however often, and go without a trace", () =>
+test("adds its hooks after others, once, and removes them completely", () =>
   inFolder((file) => {
     const before = `${JSON.stringify({ note: "mine", hooks: { PreToolUse: [foreign] } }, null, 4)}\n`;
     writeFileSync(file, before);
@@ -38,7 +38,7 @@ test("ours come behind those of others, once however often, and go without a tra
     expect(readFileSync(file, "utf8")).toBe(before);
   }));
 
-test("what others put behind ours keeps its place, by which Codex trusts it", () =>
+test("keeps the place of hooks after ours, by which Codex trusts them", () =>
   inFolder((file) => {
     installHooks(settingsWithHooks, file, setup, memoryOf(file));
     const settings = read(file);
@@ -48,7 +48,7 @@ test("what others put behind ours keeps its place, by which Codex trusts it", ()
     expect(read(file).hooks["Stop"]![1]).toEqual(foreign);
   }));
 
-test("a hook of ours with another path is replaced", () =>
+test("replaces its own hook with another path", () =>
   inFolder((file) => {
     installHooks(settingsWithHooks, file, { ...setup, hook: "/old place/hooks/hook" }, memoryOf(file));
     installHooks(settingsWithHooks, file, setup, memoryOf(file));
@@ -56,21 +56,21 @@ test("a hook of ours with another path is replaced", () =>
     expect(read(file).hooks["Stop"]).toHaveLength(1);
   }));
 
-test("a broken file is left alone", () =>
+test("leaves a broken file alone", () =>
   inFolder((file) => {
     writeFileSync(file, "{ not json");
     expect(() => installHooks(settingsWithHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
     expect(readFileSync(file, "utf8")).toBe("{ not json");
   }));
 
-test("it says what the user has to approve", () =>
+test("says what the user has to approve", () =>
   inFolder((file) => {
     const { notes } = installHooks(settingsWithHooks, file, setup, memoryOf(file));
     expect(notes.join("\n")).toContain("Hooks need review");
     expect(notes.join("\n")).toContain("/home/ana/.tieline/hooks/hook codex <event>");
   }));
 
-test("trust for what we start ourselves is the digest that Codex makes", () => {
+test("trusts the hooks of a session that Tieline starts by the digest that Codex computes", () => {
   // As the program itself lists it for this hook.
   const command = "cat >> /tmp/hookprobe.log; echo >> /tmp/hookprobe.log; env >> /tmp/hookprobe.log.env";
   expect(trustHash("PreToolUse", { type: "command", command, timeout: 5 })).toBe(

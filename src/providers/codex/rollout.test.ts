@@ -87,7 +87,7 @@ test("turns that the user takes back take the message with them, if it came in o
   expect(newsOf([...asked, begins, said("user", "another"), back(2)])).toEqual(["held", "discarded"]);
 });
 
-test("a file and a folder that come later are waited for, and what stood there before does not count", async () => {
+test("waits for a file and a folder that come later, and ignores earlier content", async () => {
   const root = mkdtempSync(join(tmpdir(), "tl-rollout-"));
   const path = join(root, "2026", "rollout.jsonl");
   const found = untilRecorded(rolloutAt(path), 0, message, AbortSignal.timeout(20_000));
@@ -108,7 +108,7 @@ test("a file and a folder that come later are waited for, and what stood there b
   rmSync(root, { recursive: true });
 });
 
-test("calls of one answer stand before its first result; a call after it is the model's next decision", async () => {
+test("calls of one answer come before its first result; a later call is the model's next decision", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "tl-rollout-")), "r.jsonl");
   writeFileSync(path, call("one") + call("two"));
   expect(await hasReadRefusal(rolloutAt(path), "one", "two")).toBe(false);

@@ -23,7 +23,7 @@ const memoryOf = (file: string): string => `${file}.found`;
 const read = (file: string) =>
   JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; ui?: unknown };
 
-test("ours come behind those of others, once however often, and go without a trace", () =>
+test("adds its hooks after others, once, and removes them completely", () =>
   inFolder((file) => {
     const before = `${JSON.stringify({ ui: { theme: "mine" }, hooks: { BeforeTool: [foreign] } }, null, 4)}\n`;
     writeFileSync(file, before);
@@ -48,7 +48,7 @@ test("ours come behind those of others, once however often, and go without a tra
     expect(readFileSync(file, "utf8")).toBe(before);
   }));
 
-test("a broken file is left alone", () =>
+test("leaves a broken file alone", () =>
   inFolder((file) => {
     writeFileSync(file, "{ not json");
     expect(() => installHooks(settingsWithHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");

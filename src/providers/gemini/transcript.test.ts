@@ -15,7 +15,7 @@ const refused = [
 const newsOf = (...lines: string[]): string[] =>
   newsIn(geminiLines(), lines, { tag }).map((news) => ("error" in news ? `${news.kind}: ${news.error}` : news.kind));
 
-test("only what was said to the model is in the conversation", () => {
+test("only text that the model got is in the conversation", () => {
   expect(newsOf(line("user", [{ text: words }]))).toEqual(["held"]);
   expect(newsOf(line("user", refused))).toEqual(["held"]);
   expect(newsOf(line("gemini", words))).toEqual([]);

@@ -61,7 +61,7 @@ describe("programs without rules of their own", () => {
     },
   );
 
-  test("a program that has said so above its prompt waits for text", () => {
+  test("a program that announces its prompt waits for text", () => {
     const screen = { lines: ["Press Enter to send", "bot> "], cursor: { x: 5, y: 1 }, cursorHidden: false, height: 2 };
     expect(classify(manifest, screen)).toMatchObject({ state: "idle", draft: false });
   });

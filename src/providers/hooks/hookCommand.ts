@@ -1,4 +1,4 @@
-/** The command lines by which programs run our hook, and by which it is known as ours. */
+/** The command lines with which programs run Tieline's hook, and by which the hook is recognised. */
 import { shellWord } from "../../os/shell.ts";
 import type { HookSetup } from "../port.ts";
 

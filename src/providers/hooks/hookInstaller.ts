@@ -16,7 +16,7 @@ export interface HookSettings {
   ): string;
   /** The settings with exactly our present hooks; whatever else is there stays as it is. */
   with(settings: Settings, setup: HookSetup): Settings;
-  /** The settings without us. `found` are those that we put our hooks into; null: that is not known any more. */
+  /** The settings without Tieline's hooks. `found`: as they were before the hooks; null: not known. */
   without(settings: Settings, found: Settings | null): Settings;
   /** What the user should know or do once they are in. */
   notes(setup: HookSetup, found: Settings): readonly string[];
@@ -37,7 +37,7 @@ export interface Installation {
 /** The text of a file before our hooks came into it; null: there was no file. */
 type Before = string | null;
 
-/** `memory` is a file of ours for what has to be known to undo it. Doing it again changes nothing. */
+/** `memory` is the file that keeps what is needed to undo it. Doing it again changes nothing. */
 export function installHooks(program: HookSettings, file: string, setup: HookSetup, memory: string): Installation {
   let found: Settings = {};
   let text: string | null = null;

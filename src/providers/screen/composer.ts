@@ -77,7 +77,7 @@ function aboveBox(spec: OneComposerSpec, above: readonly Row[]): number {
   return above.findLastIndex((row) => !spec.side?.test(row.text));
 }
 
-/** Between the border above a composer and its prompt its mode may stand. */
+/** The composer's mode may be shown between its upper border and its prompt. */
 const headRows = 4;
 
 /** A composer without a frame around it: from its prompt to the last blank row, above the footer. */
@@ -203,7 +203,7 @@ export function composerHolds(manifest: ScreenManifest, screen: Screen, text: st
   return mark && bareText(mark[0]) === shown && sizeMatches(mark.groups ?? {}, text) ? "collapsed" : "other";
 }
 
-/** In whatever order they stand, and whatever lines are drawn between them. */
+/** In any order, with any lines drawn between them. */
 function sameCharacters(shown: string, text: string): boolean {
   const sorted = (characters: string): string => [...characters.replaceAll(/[│┃|]/g, "")].toSorted().join("");
   return sorted(shown) === sorted(text);

@@ -101,11 +101,11 @@ const oneComposer = z.strictObject({
   edge: pattern.optional(),
   /** The rows after the last blank one inside the box name the model; they are not text. */
   tail: z.boolean().optional(),
-  /** How many non-blank rows may stand under it. */
+  /** How many non-blank rows may be below it. */
   footer: z.number().int().nonnegative(),
   /** A prompt that by itself changes what Enter does, such as a shell mode: always a draft. */
   mode: pattern.optional(),
-  /** Hint text that is not dim in this program, and what it looks like where words alone do not tell. */
+  /** Hint text that is not dim in this program, and its style where the words alone do not identify it. */
   placeholder: pattern.optional(),
   placeholderStyle: style.optional(),
   /**

@@ -1,6 +1,6 @@
 /** What `tmux capture-pane -p -e` printed, and what tmux knows about the pane. Only `lines` is always there. */
 export interface Screen {
-  /** Raw lines with their SGR sequences; lines of scrollback may stand above the visible ones. */
+  /** Raw lines with their SGR sequences; lines of scrollback may come before the visible ones. */
   lines: string[];
   title?: string;
   /** Column and row on the visible screen, from 0. */

@@ -1,4 +1,4 @@
-/** What an agent program writes down about its conversation, as far as it tells what became of a message. */
+/** What an agent program writes down about its conversation: the part that shows what became of a message. */
 import type { Agent } from "../../model/agent.ts";
 
 export interface Transcript {
@@ -71,10 +71,10 @@ export type Sign =
   /** The user took back so many of the last turns. */
   | { readonly kind: "rollback"; readonly turns: number };
 
-/** Cheap to tell, and true of every line that may name a message. */
+/** A cheap test that is true for every line that may name a message. */
 export const mayNameMessage = (text: string): boolean => text.includes("MSG_");
 
-/** A line of JSON; null: half written, or nothing that we understand. */
+/** A line of JSON; null: half written, or not JSON. */
 export function parsedLine<Line extends object>(text: string): Line | null {
   if (!text.startsWith("{")) return null;
   try {

@@ -18,7 +18,7 @@ export interface HookTransportParts extends SessionRecord {
   /** What the program says that it does; null: it says nothing. */
   readonly said: (agent: Agent) => { readonly state: AgentState; readonly forMs?: number } | null;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
 }
 

@@ -13,7 +13,7 @@ export interface PaneInputParts {
   readonly watches: PaneWatch;
   readonly platform: NodeJS.Platform;
   readonly ttyMode: ReadTtyMode;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
 }
 

@@ -52,7 +52,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly platform?: NodeJS.Platform;
   readonly ttyMode?: ReadTtyMode;
   readonly proofOf?: SessionRecord["proofOf"];
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
   readonly enterRepeats?: number;

@@ -45,7 +45,7 @@ export function stateObserver(observed: (agent: Agent, state: AgentState, call: 
   };
 }
 
-/** A prompt that carries a tag of ours proves that what was typed has been submitted. */
+/** A prompt with the tag of a message proves that the typed text was submitted. */
 export function submissionObserver(mailbox: Pick<Mailbox, "message" | "receipt" | "confirm">): HookHandler {
   return {
     name: "submitted prompts",

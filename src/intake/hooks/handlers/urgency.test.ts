@@ -70,7 +70,7 @@ test("every call of a batch is refused, also at the same moment; after the batch
   expect(session.faults).toEqual([]);
 });
 
-test("a subagent is stopped, and its main thread still has to be told", async () => {
+test("stops a subagent, and still informs its main thread", async () => {
   const session = aSession();
   const urgent = await session.mail("stop", "interrupt");
   const helper = await session.call({ subagent: "a7" });
@@ -87,7 +87,7 @@ test("a subagent is stopped, and its main thread still has to be told", async ()
   await session.call({ event: "Stop" });
 });
 
-test("an answer that does not leave us leaves the message where it was", async () => {
+test("keeps the message queued when the answer is not written", async () => {
   const session = aSession();
   const urgent = await session.mail("stop", "interrupt");
   await (await session.call({})).lost();
@@ -114,7 +114,7 @@ test("tool mail goes with a result, turn mail of agents at the end, the user's w
   expect([stop.context, turn.state(), users.state()]).toEqual([turn.text, "delivered", "queued"]);
 });
 
-test("mail that is longer than a hook may say goes in portions, and none is lost", async () => {
+test("splits mail that is too long for one hook answer, and loses none", async () => {
   const session = aSession();
   const mails = [];
   for (let n = 0; n < 5; n++) mails.push(await session.mail(`${n}`.repeat(3_000), "tool"));

@@ -35,7 +35,7 @@ const row = (n: number): InboxRow => ({
   messageId: `id-${n}`,
 });
 
-test("rows are appended beside others', whose unknown fields stay", async () => {
+test("appends a row and keeps unknown fields of other rows", async () => {
   using here = folder();
   mkdirSync(join(here.path, "inboxes"));
   const foreign = { from: "lead", text: "x", timestamp: "t", read: false, color: "green", msgV: 1 };
@@ -45,7 +45,7 @@ test("rows are appended beside others', whose unknown fields stay", async () => 
   expect(readdirSync(join(here.path, "inboxes"))).toEqual(["bob.json"]);
 });
 
-test("many writers at once lose nothing", async () => {
+test("loses nothing with many concurrent writers", async () => {
   using here = folder();
   await Promise.all(Array.from({ length: 20 }, (_, n) => appendToInbox(here.file, row(n), { tries: 400 })));
   expect(
@@ -55,7 +55,7 @@ test("many writers at once lose nothing", async () => {
   ).toEqual(Array.from({ length: 20 }, (_, n) => `id-${n}`).toSorted());
 });
 
-test("another's lock is waited for, a dead one's is taken away", async () => {
+test("waits for a lock and removes a stale one", async () => {
   using here = folder();
   mkdirSync(`${here.file}.lock`, { recursive: true });
   const [waits, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -85,7 +85,7 @@ test("a broken inbox is left alone", async () => {
   expect(existsSync(`${here.file}.lock`)).toBe(false);
 });
 
-test("10,000 rows, and marking one of them", async () => {
+test("marks one of 10,000 rows", async () => {
   using here = folder();
   mkdirSync(join(here.path, "inboxes"));
   writeFileSync(here.file, JSON.stringify(Array.from({ length: 10_000 }, (_, n) => row(n))));
@@ -95,7 +95,7 @@ test("10,000 rows, and marking one of them", async () => {
   expect(readInbox(here.file).filter(({ read }) => read)).toEqual([{ ...row(7), read: true }]);
 });
 
-test("members of teams are found, and names that are no file names are not", () => {
+test("finds members of teams, and ignores names that cannot be file names", () => {
   using here = folder();
   const config = (members: object[]) => JSON.stringify({ name: "t1", members });
   mkdirSync(join(here.path, "teams", "t1"), { recursive: true });
@@ -134,7 +134,7 @@ test("a row that is gone was taken, unless older ones are still there", async ()
   expect(inbox.fateOf(ours)).toBe("consumed");
 });
 
-test("a writer who does not take the lock and puts an older state back is noticed at once", async () => {
+test("notices a writer that ignores the lock and restores an older state", async () => {
   using here = folder();
   await appendToInbox(here.file, row(1));
   const old = readFileSync(here.file, "utf8");
@@ -144,7 +144,7 @@ test("a writer who does not take the lock and puts an older state back is notice
   expect(await writing).toBe("lost");
 });
 
-test("rows without an id of their own get one from what they say", () => {
+test("derives an id for rows without one from their content", () => {
   const foreign = { from: "bob", text: "hi", timestamp: "2026-11-15T09:00:00.000Z", read: false };
   const digest = new Bun.CryptoHasher("sha256").update("bob\n2026-11-15T09:00:00.000Z\nhi").digest("hex");
   expect(rowId(foreign)).toBe(`inbox-${digest.slice(0, 16)}`);

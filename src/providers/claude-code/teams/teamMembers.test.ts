@@ -27,7 +27,7 @@ function team(config: unknown = { name: "t1", leadProcess: { pid: 1 }, members: 
   };
 }
 
-test("a record is merged into the file, kept while it is wanted, and taken out alone", async () => {
+test("merges a record into the file, keeps it, and removes only it", async () => {
   using t1 = team();
   expect(await registerMembers(t1.folder, "h1", [engineer])).toBe(true);
   const record = {

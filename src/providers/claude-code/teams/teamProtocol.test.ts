@@ -38,7 +38,7 @@ test.each([
   ['{"type":"shutdown_rejected","requestId":"1"}', "shutdown_response"],
 ])("%s is %s", (text, kind) => expect(kindOf(text)).toBe(kind as never));
 
-test("what is asked can be read, and nothing in it hides the rest", () => {
+test("shows the whole request, and nothing in it hides the rest", () => {
   expect(requestIn(asked(permission))).toEqual({
     kind: "permission_request",
     id: "p-1",

@@ -69,13 +69,13 @@ function bindAll(mailbox: ReturnType<typeof openMailbox>) {
   };
 }
 
-test("what its reader took needs no warning", async () => {
+test("does not warn about a row that was read", async () => {
   await using subject = await laid();
   writeFileSync(subject.inbox, "[]");
   expect(await subject.lookedAgain()).toMatchObject({ state: "delivered", warning: null });
 });
 
-test("an unread row gets a warning", async () => {
+test("warns about an unread row", async () => {
   await using subject = await laid();
   expect(await subject.lookedAgain()).toMatchObject({
     state: "delivered",
@@ -83,7 +83,7 @@ test("an unread row gets a warning", async () => {
   });
 });
 
-test("what another program overwrote is uncertain, and no success any more", async () => {
+test("makes a delivery uncertain that another program overwrote", async () => {
   await using subject = await laid();
   writeFileSync(subject.inbox, JSON.stringify([subject.older]));
   expect(await subject.lookedAgain()).toMatchObject({

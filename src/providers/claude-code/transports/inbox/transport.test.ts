@@ -32,7 +32,7 @@ transportContract(
   { remembers: false, vanished: "gone" },
 );
 
-test("no inbox is made for a name that the team does not have", async () => {
+test("creates no inbox for a name that is not in the team", async () => {
   const team = mkdtempSync(join(tmpdir(), "tl-team-"));
   try {
     writeFileSync(join(team, "config.json"), JSON.stringify({ name: "t1", members: [{ name: "bob" }] }));

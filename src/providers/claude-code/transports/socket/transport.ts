@@ -26,7 +26,7 @@ export interface ClaudeSocketParts extends SessionRecord {
   readonly sessions: Sessions;
   /** Whether the session's hooks can stop a tool call for an urgent message. */
   readonly hooksReach: (agent: Agent) => boolean;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
   readonly replyPath?: (session: RegisteredSession, agent: Agent) => Promise<string | null>;

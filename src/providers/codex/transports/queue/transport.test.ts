@@ -56,7 +56,7 @@ function setUp() {
   return { transport, attempt, state, deliver, record };
 }
 
-test("it is used only where typing is not possible", async () => {
+test("is used only where typing is not possible", async () => {
   const { transport, attempt, state } = setUp();
   const ways: string[] = [];
   for (const hold of [
@@ -97,7 +97,7 @@ test("what is queued comes before what is typed, until Codex has taken it or wil
   expect(await transport.inspect(attempt)).toMatchObject({ kind: "delivered", proof: "submitted" });
 });
 
-test("a queue that does not move is not waited for, and a complaint is an error", async () => {
+test("does not wait for a stuck queue, and takes a complaint as an error", async () => {
   const { transport, attempt, state, deliver } = setUp();
   state.hold = "draft";
   await deliver();

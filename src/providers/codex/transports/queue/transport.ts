@@ -17,7 +17,7 @@ export interface CodexQueueParts {
   /** Tells what speaks against typing into the agent's pane. */
   readonly pane: Pick<ProbingTransport, "probe">;
   readonly queueOf?: (agent: Agent) => CodexQueue | null;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   readonly clock?: Clock;
 }

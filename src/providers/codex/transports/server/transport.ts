@@ -19,7 +19,7 @@ import type { Attempt, Readiness, Transport } from "../../../../delivery/transpo
 
 export interface CodexServerParts {
   readonly threads: Pick<CodexThreads, "find" | "request" | "watch" | "transcriptOf" | "rolloutAt">;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   readonly pause?: (ms: number) => Promise<void>;
 }

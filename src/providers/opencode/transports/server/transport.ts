@@ -20,7 +20,7 @@ export interface OpencodeServerParts {
     OpencodeSessions,
     "said" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch"
   >;
-  /** By which word an agent runs `tieline`. */
+  /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   readonly pause?: (ms: number) => Promise<void>;
 }
