@@ -57,7 +57,7 @@ describe("tieline answer", () => {
 
   test("a choice needs --yes without a terminal; its text is shown first", async () => {
     const { code, stdout, stderr } = await world.tieline(["answer", "worker", "1"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("give --yes")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("pass --yes")]);
     expect(stdout).toContain("rm -rf build");
     expect(answered()).toEqual([]);
   });

@@ -53,7 +53,7 @@ const prelude = 'TOKEN=$(cat "$TIELINE_HOME/user.token"); PORT=$(cat "$TIELINE_H
 
 test("docs/api.md names a team over HTTP, by commands that work", async () => {
   const page = readFileSync(join(import.meta.dir, "../docs/api.md"), "utf8");
-  const [list, send] = /## Which team[^]*?(?=\n## )/
+  const [list, send] = /## Teams[^]*?(?=\n## )/
     .exec(page)![0]
     .split("\n")
     .filter((line) => line.startsWith("    curl")) as [string, string];

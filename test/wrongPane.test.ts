@@ -51,7 +51,7 @@ describe("a pane that is not the agent any more", () => {
 
     expect(await held(world, "$(touch should-not-exist)")).toMatchObject({
       state: "queued",
-      reason: expect.stringContaining("ended"),
+      reason: expect.stringContaining("exited"),
     });
     expect(await world.screen(pane)).not.toContain("should-not-exist");
   });

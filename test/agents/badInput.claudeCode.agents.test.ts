@@ -293,7 +293,7 @@ claudeTest(
       const history = await board.reached(await board.send("ana", body), ({ reason }) => reason !== null);
       expect(history.deliveries[0]).toMatchObject({
         state: "queued",
-        reason: expect.stringMatching(/ended|foreground/),
+        reason: expect.stringMatching(/exited|foreground/),
       });
     }
     expect((await bench.capture()).text).not.toContain("executed");

@@ -250,7 +250,7 @@ claudeTest(
     await bench.waitForScreen((screen) => screen.dead);
     const tag = await board.send("ana", "are you there?");
     const history = await board.reached(tag, ({ reason }) => reason !== null);
-    expect(history.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/ended|closed/) });
+    expect(history.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/exited|closed/) });
   },
 );
 
