@@ -11,7 +11,7 @@ import { callersOf, rightsOf, viewPartsOf } from "../src/compose/api.ts";
 import { locatorOf } from "../src/agents/adopt/adopt.ts";
 import { listPanes } from "../src/tmux/pane.ts";
 import { foreground } from "../src/os/processes.ts";
-import { paneEndpoint } from "../src/delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../src/delivery/transports/paneEndpoint.ts";
 
 const agents = Number(process.env["AGENTS"] ?? 1_000);
 const targetMs = 50;
@@ -82,7 +82,7 @@ async function fill(stage: Stage, count: number): Promise<void> {
         name: `agent${n}`,
         team: "default",
         provider: "claude-code",
-        endpoints: [paneEndpoint(locatorOf(server, pane, program, {}))],
+        endpoints: [tmuxEndpoint.make(locatorOf(server, pane, program, {}))],
       });
   }
 }

@@ -1,8 +1,8 @@
 /** What a caller's words mean, or the refusal. */
 import type { Directory } from "../agents/directory/directory.ts";
-import { paneLocator, type PaneLocator } from "../delivery/transports/paneLocator.ts";
+import { type PaneLocator, tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import { endpointBy, type Agent, type Endpoint } from "../model/agent.ts";
+import type { Agent, Endpoint } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Message, Sender } from "../model/message.ts";
 import type { RouterParts } from "../routing/router.ts";
@@ -36,9 +36,9 @@ export function programCalled(address: string, from: Sender, parts: Resolving & 
 
 /** The pane that the agent is in, or was in last. */
 export function paneOf(agent: Agent): { readonly endpoint: Endpoint; readonly locator: PaneLocator } {
-  const endpoint = endpointBy("tmux", agent);
+  const endpoint = tmuxEndpoint.of(agent);
   if (endpoint === undefined) throw notRunning(agent);
-  return { endpoint, locator: paneLocator(endpoint) };
+  return { endpoint, locator: endpoint.locator };
 }
 
 export function messageCalled(tag: string, mailbox: Pick<Mailbox, "message">): Message {

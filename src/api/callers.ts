@@ -5,7 +5,7 @@ import { digestOf } from "../agents/directory/token.ts";
 import type { Teams } from "../agents/teams.ts";
 import { untrusted, type Trust } from "../agents/trust/trust.ts";
 import { findProject } from "../config/projects.ts";
-import { paneLocator } from "../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import type { HookCaller } from "../intake/hooks/door.ts";
 import { isLive, userId, type Agent, type Permission } from "../model/agent.ts";
@@ -93,9 +93,9 @@ export class Callers {
         for (const { pid: ancestor, startMark } of await lineages.of(pid)) {
           const agent = directory.withProcess(ancestor);
           if (
-            agent?.endpoints.some(
-              ({ locator }) => locator["agentPid"] === ancestor && locator["agentStartMark"] === startMark,
-            )
+            agent?.endpoints
+              .filter(tmuxEndpoint.is)
+              .some(({ locator }) => locator.agentPid === ancestor && locator.agentStartMark === startMark)
           )
             return agent;
         }
@@ -105,7 +105,7 @@ export class Callers {
         const there = directory.roster.byPane(pane).filter(isLive);
         return (
           there.find((agent) =>
-            agent.endpoints.some((one) => one.transport === "tmux" && paneLocator(one).socket === socket),
+            agent.endpoints.filter(tmuxEndpoint.is).some(({ locator }) => locator.socket === socket),
           ) ?? null
         );
       },

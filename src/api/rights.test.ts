@@ -13,6 +13,7 @@ import { seal } from "../model/message.ts";
 import { openTopology } from "../routing/topology/topology.ts";
 import { Callers } from "./callers.ts";
 import { guarded, Rights } from "./rights.ts";
+import { readEndpoints } from "../testing/agents.ts";
 
 /**
  * bob got a message from ana. `lead` spawned bob, `auditor` may read its team, `other` may read another team; the
@@ -119,7 +120,7 @@ let tag: string;
 let agents: Map<string, Agent>;
 
 beforeAll(async () => {
-  const directory = new Directory(memoryDocuments(), () => undefined);
+  const directory = new Directory(memoryDocuments(), () => undefined, readEndpoints);
   const mailbox = openMailbox(memoryStore(), {});
   const register = (name: string, more: Partial<Agent> = {}): Agent =>
     directory.register({ name, team: "web", provider: "generic", tokenDigest: digestOf(name), ...more });

@@ -13,6 +13,7 @@ import type { Receipt, History } from "../model/receipt.ts";
 import type { RequestProtocol } from "../providers/nativeTeams.ts";
 import type { Sent } from "../routing/router.ts";
 import type { Transport } from "../delivery/transports/port.ts";
+import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
 
 export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
@@ -173,7 +174,6 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const exit = isLive(agent) ? null : agent.lastExit;
   const reason = agent.stateReason ?? (exit && exitWords(exit));
   const activity = activities.of(agent);
-  const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
   const endpoints = endpointViews(
     agent.endpoints.filter(({ transport }) => transports.get(transport)?.earliest?.(agent) !== null),
     transports,
@@ -191,7 +191,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
       draft,
       reason,
       presence: presenceOf(agent, activity.lastActivityAt, Date.now()),
-      pane: panes[0] ?? null,
+      pane: tmuxEndpoint.of(agent)?.locator.pane ?? null,
       pending: mailbox.pending(id),
       ...held,
     },

@@ -18,6 +18,7 @@ import { createRouter, type Router } from "../routing/router.ts";
 import type { Foundation } from "./options.ts";
 import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
+import { readEndpointsWith } from "./endpoints.ts";
 
 export interface Agents {
   readonly directory: Directory;
@@ -44,9 +45,9 @@ export interface AgentsParts extends Foundation, Pick<Storage, "mailbox" | "docu
 }
 
 export function agentsOf(parts: AgentsParts): Agents {
-  const { options, config, clock, mailbox, documents, claudeConfig, wake } = parts;
+  const { options, config, clock, report, mailbox, documents, claudeConfig, wake } = parts;
   const { emit } = parts.events;
-  const directory = new Directory(documents, emit, clock);
+  const directory = new Directory(documents, emit, readEndpointsWith(report), clock);
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);

@@ -1,6 +1,6 @@
 /** What happens when an agent's program calls a hook. */
-import { endpointBy } from "../model/agent.ts";
-import { hookEndpoint } from "../delivery/transports/hook/transport.ts";
+
+import { hookEndpoint, hookKind } from "../delivery/transports/hook/transport.ts";
 import type { HookChain } from "../intake/hooks/chain.ts";
 import { HookFlags } from "../intake/hooks/flags.ts";
 import { turnText } from "../intake/hooks/handlers/turnText.ts";
@@ -42,8 +42,8 @@ export function hooksOf(parts: HooksParts): Hooks {
     joined(agent, call) {
       const { sessionId } = call;
       transcripts.learn(agent, call);
-      const known = endpointBy("hook", agent);
-      if (known?.locator["sessionId"] === sessionId) return;
+      const known = hookKind.of(agent);
+      if (known?.locator.sessionId === sessionId) return;
       directory.update(agent.id, {
         endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)],
       });

@@ -2,6 +2,7 @@
 import { isLive, type Agent, type AgentState, type Presence } from "../model/agent.ts";
 import type { Event } from "../model/event.ts";
 import type { AgentId } from "../model/ids.ts";
+import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
 
 export const activityStatuses = ["running", "waiting", "idle", "stopped"] as const;
 export type ActivityStatus = (typeof activityStatuses)[number];
@@ -65,7 +66,7 @@ export class Activities {
       this.#traces.delete(agent);
       return;
     }
-    const trace = this.#proofOf(agent);
+    const trace = this.#traceOf(agent);
     trace.at = Math.max(trace.at, event.at);
     trace.count++;
     if (event.type === "agent.changed" && event.state !== "unknown") trace.status = statuses[event.state];
@@ -73,8 +74,8 @@ export class Activities {
   }
 
   of(agent: Agent): Activity {
-    const { at, count, last, status } = this.#proofOf(agent.id);
-    const pane = agent.endpoints.map(({ locator }) => locator["pane"]).find((one) => typeof one === "string");
+    const { at, count, last, status } = this.#traceOf(agent.id);
+    const pane = tmuxEndpoint.of(agent)?.locator.pane;
     return {
       paneId: pane ?? null,
       wishId: agent.launch?.task ?? null,
@@ -85,7 +86,7 @@ export class Activities {
     };
   }
 
-  #proofOf(agent: AgentId): Trace {
+  #traceOf(agent: AgentId): Trace {
     let trace = this.#traces.get(agent);
     if (trace === undefined)
       this.#traces.set(

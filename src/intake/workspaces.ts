@@ -9,7 +9,7 @@ import type { DeliveryState } from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock, type MessageId } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
-import { filesTransport } from "../delivery/transports/filesEndpoint.ts";
+import { filesKind } from "../delivery/transports/filesEndpoint.ts";
 import { watchOutbox } from "./outbox/watch.ts";
 import { readOutput, type Output } from "./outputs.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
@@ -260,7 +260,7 @@ export class Workspaces {
   private follow({ transition, delivery, message }: Change): void {
     const room = this.rooms.get(delivery.agent);
     if (room === undefined || room.agent.workspace === null) return;
-    if (isArrival(transition.from, transition.to) && delivery.transport !== filesTransport)
+    if (isArrival(transition.from, transition.to) && delivery.transport !== filesKind.transport)
       this.copy(room, { message: message.id, at: delivery.updatedAt });
   }
 
@@ -313,7 +313,7 @@ export class Workspaces {
       for (const { message, delivery } of mailbox.inbox(id, { limit: 1_000 })) {
         const arrived =
           arrivedStates.includes(delivery.state) &&
-          delivery.transport !== filesTransport &&
+          delivery.transport !== filesKind.transport &&
           delivery.updatedAt >= copied.at;
         if (arrived && !this.wrote(room.agent, message))
           this.copy(room, { message: message.id, at: delivery.updatedAt });

@@ -48,9 +48,10 @@ export const permissions = ["spawn", "kill", "answer", "topology", "broadcast-al
 export type Permission = (typeof permissions)[number];
 
 /** Where an agent can be reached now: which transport, and what that transport needs to find it. */
-export interface Endpoint {
+export interface Endpoint<Locator extends object = object> {
   readonly transport: string;
-  readonly locator: Readonly<Record<string, unknown>>;
+  /** Typed by the transport that the endpoint belongs to. */
+  readonly locator: Readonly<Locator>;
 }
 
 /** What is needed to start an agent again, kept from its first start. */

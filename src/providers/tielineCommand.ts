@@ -5,6 +5,7 @@ import type { Agent } from "../model/agent.ts";
 import { environOf } from "./processFiles.ts";
 import type { Providers } from "./providers.ts";
 import { shellWord } from "../os/shell.ts";
+import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
 
 export interface TielineCommandParts {
   readonly home: string;
@@ -31,8 +32,7 @@ export function tielineCommand({
   };
 }
 
-const pidOf = ({ endpoints }: Agent): number =>
-  Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
+const pidOf = (agent: Agent): number => tmuxEndpoint.of(agent)?.locator.agentPid ?? 0;
 
 function realPath(path: string): string {
   try {

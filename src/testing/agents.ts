@@ -1,5 +1,6 @@
 import { type Agent, type Endpoint, userId, userName } from "../model/agent.ts";
 import { agentId } from "../model/ids.ts";
+import { readEndpointsWith } from "../compose/endpoints.ts";
 
 /** An idle program with one endpoint; tests override what matters to them. */
 export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: string; readonly id?: string }): Agent {
@@ -41,3 +42,8 @@ export const paneEndpoint = (pane: string): Endpoint => ({ transport: "tmux", lo
 
 export const theUser = (team = "web"): Agent =>
   anAgent({ id: userId, name: userName, team, kind: "user", provider: "user", endpoints: [] });
+
+/** Reads endpoints from documents as the product does, and fails on one that it cannot read. */
+export const readEndpoints = readEndpointsWith((_, fault) => {
+  throw fault;
+});

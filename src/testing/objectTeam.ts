@@ -23,6 +23,7 @@ import { routes } from "../routing/directoryRouting.ts";
 import { connect } from "../os/sqlite/connection.ts";
 import { objectEndpoint, objectTransport } from "../delivery/transports/object/transport.ts";
 import { providers } from "../compose/providers.ts";
+import { readEndpoints } from "./agents.ts";
 
 /** A project with objects, and everything behind them but a tmux and a daemon: a real mailbox, router and courier. */
 export interface ObjectTeam extends AsyncDisposable {
@@ -54,7 +55,7 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
   const connection = connect(path, { mailbox: mailboxMigrations, documents: documentMigrations });
   const mailbox = openMailbox(sqliteStore(connection), { maxAttempts: 1 });
   const documents = sqliteDocuments(connection);
-  const directory = new Directory(documents, () => undefined);
+  const directory = new Directory(documents, () => undefined, readEndpoints);
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
   const projects = new Projects();
   const profiles = new Profiles(join(root, "agents"));

@@ -204,6 +204,19 @@ export const rules: readonly Rule[] = [
     broken: [sourceOf("src/cli/commands/a.ts", `process.stdout.write(message.body);`)],
   },
   {
+    name: "endpoints are typed by their transport",
+    violations: (sources) =>
+      containing(
+        sources,
+        /\blocator\??\.?\[|\blocator as\b|\blocator: (?:Readonly<)?Record\b/,
+        "ask the endpoint kind of the transport for a typed locator",
+      ),
+    broken: [
+      sourceOf("src/api/a.ts", `const pane = endpoint.locator["pane"];`),
+      sourceOf("src/api/b.ts", `const { pane } = endpoint.locator as unknown as PaneLocator;`),
+    ],
+  },
+  {
     name: "background loops run through runForever",
     violations: (sources) => {
       const served = product(sources).filter(

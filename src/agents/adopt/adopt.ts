@@ -12,7 +12,7 @@ import { cursorLine, listPanes, snapshotPane, type PaneFacts } from "../../tmux/
 import { foreground, isSameProcess, type ProcessFacts, type Processes } from "../../os/processes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../../os/shell.ts";
-import { endpointsInPane, paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
+import { endpointsInPane, type PaneLocator, tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import { lookFor, type Patience } from "../start/patience.ts";
 import { claimWorkspace } from "../start/workspace.ts";
 
@@ -275,14 +275,14 @@ function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: P
 async function stillRuns(agent: Agent, processes: Processes): Promise<boolean> {
   const inPane = agent.endpoints.find(({ transport }) => transport === "tmux");
   if (inPane === undefined) return true;
-  const { agentPid: pid, agentStartMark: startMark } = paneLocator(inPane);
+  const { agentPid: pid, agentStartMark: startMark } = tmuxEndpoint.locatorOf(inPane);
   return isSameProcess(processes, { pid, startMark });
 }
 
 export function isIn(agent: Agent, pane: PaneFacts, socket: string): boolean {
   return agent.endpoints.some((endpoint) => {
     if (endpoint.transport !== "tmux") return false;
-    const locator = paneLocator(endpoint);
+    const locator = tmuxEndpoint.locatorOf(endpoint);
     return locator.socket === socket && locator.serverPid === pane.serverPid && locator.pane === pane.id;
   });
 }

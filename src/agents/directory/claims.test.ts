@@ -7,6 +7,7 @@ import { asTielineError } from "../../model/errors.ts";
 import { Claims } from "./claims.ts";
 import { Directory } from "./directory.ts";
 import { memoryDocuments } from "./documents/memory.ts";
+import { readEndpoints } from "../../testing/agents.ts";
 
 let dir: string;
 let documents: ReturnType<typeof memoryDocuments>;
@@ -16,7 +17,7 @@ let claims: Claims;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "tl-claims-"));
   documents = memoryDocuments();
-  directory = new Directory(documents, () => undefined);
+  directory = new Directory(documents, () => undefined, readEndpoints);
   claims = new Claims(directory, new Projects());
 });
 afterEach(() => rmSync(dir, { recursive: true }));

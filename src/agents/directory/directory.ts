@@ -1,4 +1,11 @@
-import { checkAgentName, userId, type Agent, type AgentKind, type AgentState } from "../../model/agent.ts";
+import {
+  checkAgentName,
+  userId,
+  type Agent,
+  type AgentKind,
+  type AgentState,
+  type Endpoint,
+} from "../../model/agent.ts";
 import { checkTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Emit } from "../../model/event.ts";
@@ -13,6 +20,7 @@ import {
 } from "../../model/ids.ts";
 import type { Documents } from "./documents/port.ts";
 import { IndexedRoster } from "./roster.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 /** A team is a namespace; it belongs to one project root, or to none until a project claims it. */
 export interface Team {
@@ -22,6 +30,9 @@ export interface Team {
   /** What the project's file calls its team, if this team belongs to it; null: it was created by hand. */
   readonly fileTeam?: string | null;
 }
+
+/** Parses the endpoints of a stored agent; what cannot be read is left out. */
+export type ReadEndpoints = (agent: Pick<Agent, "name" | "team">, stored: unknown) => readonly Endpoint[];
 
 export type NewAgent = Pick<Agent, "name" | "team" | "provider"> &
   Partial<Omit<Agent, "id" | "name" | "team" | "provider" | "createdAt">>;
@@ -40,11 +51,12 @@ export class Directory {
   constructor(
     private readonly documents: Documents,
     private readonly emit: Emit,
+    readEndpoints: ReadEndpoints,
     private readonly clock: Clock = systemClock,
     private readonly random: RandomBytes = systemRandom,
   ) {
     for (const { value } of documents.all("team")) this.teamsByName.set((value as Team).name, value as Team);
-    for (const { value } of documents.all("agent")) this.index(remembered(value as Agent));
+    for (const { value } of documents.all("agent")) this.index(remembered(value as Agent, readEndpoints));
   }
 
   register(agent: NewAgent): Agent {
@@ -208,7 +220,7 @@ export class Directory {
 }
 
 const processesOf = (agent: Agent): number[] =>
-  agent.endpoints.map(({ locator }) => locator["agentPid"]).filter((pid) => typeof pid === "number");
+  agent.endpoints.filter(tmuxEndpoint.is).map(({ locator }) => locator.agentPid);
 
 function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActivityAt: _l, ...rest }: Agent): string {
   return JSON.stringify(rest);
@@ -218,7 +230,8 @@ function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActiv
  * After a restart nothing is known of what an agent does, until it is observed. Who spawned it was not always written
  * down.
  */
-function remembered(agent: Agent): Agent {
+function remembered(stored: Agent, readEndpoints: ReadEndpoints): Agent {
+  const agent = { ...stored, endpoints: readEndpoints(stored, stored.endpoints) };
   const offline = agent.endpoints.length === 0;
   return {
     ...agent,

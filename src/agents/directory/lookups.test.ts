@@ -16,6 +16,7 @@ import { lookupsOver } from "./lookups.ts";
 import { Profiles } from "../profiles/profiles.ts";
 import { IndexedRoster } from "./roster.ts";
 import { teamsOver } from "../teams.ts";
+import { readEndpoints } from "../../testing/agents.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tl-lookups-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -84,7 +85,7 @@ describe("the lookups of the running switch", () => {
     writeFileSync(join(shop, "tieline.yaml"), "team: shop\ntopology: [lead -> coder]\naliases: { crew: [lead] }\n");
     const documents = memoryDocuments();
     const open = () => {
-      const directory = new Directory(documents, () => {});
+      const directory = new Directory(documents, () => {}, readEndpoints);
       const teams = teamsOver(directory, new Projects(), documents);
       return {
         directory,

@@ -1,6 +1,7 @@
 import type { Roster } from "../../routing/addresses/roster.ts";
 import { type Agent, permissions, userId, userName } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 /** The user as an agent: reachable in every team, member of none. */
 export const userAgent: Agent = {
@@ -141,8 +142,7 @@ class Index {
 const key = (team: string, name: string): string => `${team}:${name}`;
 
 function panesOf(agent: Agent): Set<string> {
-  const panes = agent.endpoints.map(({ locator }) => locator["pane"]);
-  return new Set(panes.filter((pane) => typeof pane === "string"));
+  return new Set(agent.endpoints.filter(tmuxEndpoint.is).map(({ locator }) => locator.pane));
 }
 
 function nameTaken(agent: Agent): TielineError {

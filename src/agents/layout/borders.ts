@@ -5,7 +5,7 @@ import type { Event } from "../../model/event.ts";
 import type { AgentId } from "../../model/ids.ts";
 import { oneLine } from "../../model/visible.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 /** tmux shows the option of each pane. */
 const labelOption = "@tieline_label";
@@ -75,7 +75,7 @@ export class Borders implements AsyncDisposable {
   private async label(agent: Agent): Promise<void> {
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return;
-    const { socket, serverPid, pane } = paneLocator(endpoint);
+    const { socket, serverPid, pane } = tmuxEndpoint.locatorOf(endpoint);
     const label = labelOf(agent, this.parts.pending(agent.id));
     const key = `${socket} ${serverPid} ${pane}`;
     const known = this.labels.get(key);

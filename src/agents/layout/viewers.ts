@@ -1,7 +1,7 @@
 import { endpointBy, type Agent } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 export interface ViewerParts {
   readonly server: (socket: string) => TmuxServer;
@@ -60,7 +60,7 @@ export class Viewers implements AsyncDisposable {
   private isViewed(agent: Agent): boolean {
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined || agent.launch === null) return false;
-    const sessions = this.viewed.get(paneLocator(endpoint).socket);
+    const sessions = this.viewed.get(tmuxEndpoint.locatorOf(endpoint).socket);
     return sessions !== undefined && sessions.size > 0 && sessions.has(this.parts.sessionOf(agent));
   }
 }

@@ -9,7 +9,7 @@ import type { Processes } from "../../os/processes.ts";
 import type { PanePlace } from "../../tmux/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { filesEndpoint } from "../../delivery/transports/filesEndpoint.ts";
-import { endpointsInPane } from "../../delivery/transports/paneLocator.ts";
+import { endpointsInPane } from "../../delivery/transports/paneEndpoint.ts";
 import { locatorOf } from "../adopt/adopt.ts";
 import { conversationOf, wishedProfile, type WantedConversation } from "./launch.ts";
 import { exitedAtOnce, takeExit } from "../status/lastExit.ts";

@@ -13,7 +13,7 @@ import { cursorLine, snapshotPane } from "../../tmux/pane.ts";
 import type { Processes } from "../../os/processes.ts";
 import { readsFiles } from "../../delivery/transports/filesEndpoint.ts";
 import { closeWithProgram } from "../../tmux/session.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 import type { TmuxServers } from "../layout/servers.ts";
 import { exitedAtOnce, failedStart, shortLifeMs, takeExit } from "../status/lastExit.ts";
@@ -137,7 +137,7 @@ export class AgentStarter implements Disposable {
   private async exitOf(agent: Agent, begunAt: number): Promise<Exit | null> {
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return null;
-    const locator = paneLocator(endpoint);
+    const locator = tmuxEndpoint.locatorOf(endpoint);
     const words = agent.launch?.["words"];
     const command = typeof words === "string" ? words : agent.name;
     return takeExit(this.parts.servers.at(locator.socket), locator, {
@@ -160,7 +160,7 @@ export class AgentStarter implements Disposable {
     const { directory, tmux, servers } = this.parts;
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return;
-    const { socket, pane } = paneLocator(endpoint);
+    const { socket, pane } = tmuxEndpoint.locatorOf(endpoint);
     const isSame = (): boolean => samePane(endpoint, directory.agent(agent.id));
     const changes = new Pulse(this.stopping.signal);
     using _ = tmux.watch(agent, endpoint, () => changes.beat());
@@ -226,7 +226,7 @@ export class AgentStarter implements Disposable {
     const { directory, servers, providers } = this.parts;
     const agent = directory.agent(id);
     if (agent === null || transport !== "tmux" || providers.terminal(agent.provider).quietMs === 0) return null;
-    const { socket, pane, terminal } = paneLocator({ transport, locator });
+    const { socket, pane, terminal } = tmuxEndpoint.locatorOf({ transport, locator });
     const restingLine = cursorLine(await snapshotPane(servers.at(socket), pane));
     const endpoints = agent.endpoints.map((one) =>
       one.transport === transport
@@ -280,9 +280,10 @@ class Pulse {
 }
 
 /** Whether the agent still lives where it was started. */
-const samePane = ({ locator }: Endpoint, agent: Agent | null): boolean => {
-  const now = agent === null ? undefined : endpointBy("tmux", agent)?.locator;
-  return now !== undefined && now["pane"] === locator["pane"] && now["panePid"] === locator["panePid"];
+const samePane = (endpoint: Endpoint, agent: Agent | null): boolean => {
+  const now = agent === null ? undefined : tmuxEndpoint.of(agent)?.locator;
+  const { pane, panePid } = tmuxEndpoint.locatorOf(endpoint);
+  return now !== undefined && now.pane === pane && now.panePid === panePid;
 };
 
 const noProfile = (agent: Agent): TielineError =>

@@ -3,6 +3,7 @@ import type { Agent } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import { anAgent, offline, paneEndpoint } from "../../testing/agents.ts";
 import { AgentWatches } from "./agentWatches.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 /** Agents that a test changes, and what is watched of them at each moment. */
 function world(...agents: Agent[]) {
@@ -14,9 +15,9 @@ function world(...agents: Agent[]) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    placeOf: ({ endpoints }) => (endpoints[0]?.locator["pane"] as string | undefined) ?? null,
+    placeOf: ({ endpoints }) => tmuxEndpoint.of({ endpoints })?.locator.pane ?? null,
     watch: ({ name, endpoints }) => {
-      const watch = `${name} at ${endpoints[0]!.locator["pane"] as string}`;
+      const watch = `${name} at ${tmuxEndpoint.of({ endpoints })!.locator.pane}`;
       watched.push(watch);
       return { [Symbol.dispose]: () => void watched.splice(watched.indexOf(watch), 1) };
     },

@@ -8,6 +8,7 @@ import { openStage, type Cast, type ScriptedCast, type Stage } from "../../testi
 import { until } from "../../testing/until.ts";
 import type { StatusReader } from "./port.ts";
 import { StatusMonitor } from "./statusMonitor.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 let stage: Stage;
 let ana: ScriptedCast;
@@ -203,7 +204,7 @@ describe("without an observer", () => {
   test("a program that ended in a pane that stays is done", async () => {
     await stage.tmux.tmux("set-option", "-g", "remain-on-exit", "on");
     const bob = await stage.scripted("bob");
-    process.kill((bob.agent.endpoints[0]!.locator as unknown as { agentPid: number }).agentPid, "SIGKILL");
+    process.kill(tmuxEndpoint.of(bob.agent)!.locator.agentPid, "SIGKILL");
     await until(async () => {
       await stage.tieline.statusMonitor.refresh(all());
       return stage.tieline.directory.agent(bob.agent.id)?.state === "done";

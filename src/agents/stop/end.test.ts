@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openStage, type Stage } from "../../testing/stage.ts";
 import { logOf, submittedTo } from "../../testing/scriptedAgent.ts";
 import { until } from "../../testing/until.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import type { Agent } from "../../model/agent.ts";
 import { kill, stop } from "./end.ts";
 
@@ -15,7 +15,7 @@ describe("the end of a program", () => {
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  const pidOf = (agent: Agent): number => paneLocator(agent.endpoints[0]!).agentPid;
+  const pidOf = (agent: Agent): number => tmuxEndpoint.locatorOf(agent.endpoints[0]!).agentPid;
 
   test("an idle one gets its exit command", async () => {
     const { agent, dir } = await stage.scripted("asked");

@@ -10,7 +10,7 @@ import { closeWithProgram, killPaneOf } from "../../tmux/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../../os/shell.ts";
 import { pressGuarded, typeGuarded } from "../../tmux/write.ts";
-import { paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
+import { type PaneLocator, tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import type { ProbingTransport, Readiness } from "../../delivery/transports/port.ts";
 import { lookFor, type Patience } from "../start/patience.ts";
 
@@ -80,7 +80,7 @@ async function companionsOf(agent: Agent, { processes, providers }: EndParts): P
 
 function paneOf(agent: Agent): PaneLocator | null {
   const endpoint = endpointBy("tmux", agent);
-  return endpoint === undefined ? null : paneLocator(endpoint);
+  return endpoint === undefined ? null : tmuxEndpoint.locatorOf(endpoint);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Providers } from "../../providers/providers.ts";
 import { snapshotPane, type PaneSnapshot } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { pressGuarded, type Guards, type Written } from "../../tmux/write.ts";
-import { paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
+import { type PaneLocator, tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 
 export interface SteerParts {
@@ -167,7 +167,7 @@ async function there(
   const endpoint = endpointOf(agent);
   const readiness = await tmux.probe(agent, endpoint);
   if (readiness.kind === "gone") throw notThere(agent, readiness.detail);
-  return { locator: paneLocator(endpoint), state: directory.agent(agent.id)?.state ?? "unknown" };
+  return { locator: tmuxEndpoint.locatorOf(endpoint), state: directory.agent(agent.id)?.state ?? "unknown" };
 }
 
 function endpointOf(agent: Agent): Endpoint {

@@ -6,7 +6,7 @@ import type { Directory } from "../../agents/directory/directory.ts";
 import type { TmuxServers } from "../../agents/layout/servers.ts";
 import { refreshStatus } from "../../agents/status/refreshStatus.ts";
 import type { Courier } from "../../delivery/courier.ts";
-import { endpointsInPane } from "../../delivery/transports/paneLocator.ts";
+import { endpointsInPane } from "../../delivery/transports/paneEndpoint.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 import { checkName } from "../../model/agent.ts";
 import type { Connections } from "../../providers/connections.ts";

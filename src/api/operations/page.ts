@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TmuxServers } from "../../agents/layout/servers.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import { endpointBy } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { typeKeysGuarded } from "../../tmux/write.ts";
@@ -149,7 +149,7 @@ export const pageOperations = [
       const agent = agentCalled(address, from, parts);
       const endpoint = endpointBy("tmux", agent);
       if (endpoint === undefined) throw notTyped(agent.name, "it is in no pane");
-      const { socket, pane, panePid, serverPid } = paneLocator(endpoint);
+      const { socket, pane, panePid, serverPid } = tmuxEndpoint.locatorOf(endpoint);
       const written = await typeKeysGuarded(parts.servers.at(socket), { pane, panePid, guards: { serverPid }, keys });
       if (!written.done) throw notTyped(agent.name, `its pane has changed (${written.failed.join(", ")})`);
       return { agent: agent.name, pane };

@@ -13,7 +13,7 @@ import type { Trust } from "../../agents/trust/trust.ts";
 import type { HomeConfig } from "../../config/home.ts";
 import type { Project } from "../../config/project.ts";
 import type { Projects } from "../../config/projects.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
@@ -143,7 +143,7 @@ async function showLead(parts: ProjectParts, started: readonly Agent[], socket: 
   const endpoint = lead && endpointBy("tmux", lead);
   if (endpoint === undefined) return;
   try {
-    await servers.at(socket).run([["select-window", "-t", paneLocator(endpoint).pane]]);
+    await servers.at(socket).run([["select-window", "-t", tmuxEndpoint.locatorOf(endpoint).pane]]);
   } catch (thrown) {
     // It ended in the meantime, and its window with it.
     if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Directory } from "../../agents/directory/directory.ts";
 import type { TmuxServers } from "../../agents/layout/servers.ts";
 import type { HomeConfig } from "../../config/home.ts";
-import type { PaneLocator } from "../../delivery/transports/paneLocator.ts";
+import type { PaneLocator } from "../../delivery/transports/paneEndpoint.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 import type { RouterParts } from "../../routing/router.ts";
 import { capture } from "../../tmux/pane.ts";

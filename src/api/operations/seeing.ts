@@ -6,7 +6,7 @@ import type { TmuxServers } from "../../agents/layout/servers.ts";
 import type { StatusMonitor } from "../../agents/status/statusMonitor.ts";
 import type { Teams } from "../../agents/teams.ts";
 import { usualTransport } from "../../delivery/transportSelection.ts";
-import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import type { Transport } from "../../delivery/transports/port.ts";
 import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
@@ -100,7 +100,7 @@ function seatsOf(agents: readonly Agent[]): (Seat & { socket: string })[] {
   return leadFirst(agents).flatMap((agent) => {
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return [];
-    const { socket, pane } = paneLocator(endpoint);
+    const { socket, pane } = tmuxEndpoint.locatorOf(endpoint);
     return [{ name: agent.name, socket, pane }];
   });
 }

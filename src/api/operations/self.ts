@@ -12,7 +12,7 @@ import type { NatsPublisher } from "../../events/nats/publisher.ts";
 import type { Spine } from "../../events/spine.ts";
 import type { Backups } from "../../mailbox/backups.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
-import { endpointBy, isLive } from "../../model/agent.ts";
+import { isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { AgentId } from "../../model/ids.ts";
 import type { Sender } from "../../model/message.ts";
@@ -24,6 +24,7 @@ import type { Rights } from "../rights.ts";
 import { Check } from "../schema.ts";
 import { time } from "../schemas/fields.ts";
 import { tmuxServerOf } from "../tmuxServerOf.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 export interface DaemonFacts {
   readonly version: string;
@@ -270,10 +271,10 @@ async function wayIn(parts: SelfParts, id: AgentId): Promise<Finding> {
         "logs` shows its errors",
     );
   }
-  const endpoint = endpointBy("tmux", agent);
+  const endpoint = tmuxEndpoint.of(agent);
   if (endpoint === undefined) return ok(agent.endpoints.map(({ transport }) => transport).join(", "));
   const readiness = await parts.tmux.probe(agent, endpoint);
-  if (readiness.kind === "ready") return ok(`${endpoint.transport} ${String(endpoint.locator["pane"])}: ready`);
+  if (readiness.kind === "ready") return ok(`${endpoint.transport} ${endpoint.locator.pane}: ready`);
   return warning(
     readiness.kind === "held" ? readiness.hold.detail : readiness.detail,
     `\`tieline read ${agent.name}\` shows its screen`,

@@ -1,5 +1,5 @@
-import type { Endpoint } from "../../model/agent.ts";
+import { endpointKind } from "./endpointKind.ts";
 
 /** Writes to the native inbox and to the pane of one agent, where the configuration asks for both. */
-export const bothTransport = "both";
-export const bothEndpoint: Endpoint = { transport: bothTransport, locator: {} };
+export const bothKind = endpointKind("both", {});
+export const bothEndpoint = bothKind.make({});

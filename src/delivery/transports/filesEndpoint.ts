@@ -1,8 +1,8 @@
-import type { Agent, Endpoint } from "../../model/agent.ts";
+import type { Agent } from "../../model/agent.ts";
+import { endpointKind } from "./endpointKind.ts";
 
-/** The way into an agent that reads its mail from the files of its workspace, and nothing else. */
-export const filesTransport = "workspace-inbox";
-export const filesEndpoint: Endpoint = { transport: filesTransport, locator: {} };
+/** For an agent that reads its mail from the files of its workspace, and nothing else. */
+export const filesKind = endpointKind("workspace-inbox", {});
+export const filesEndpoint = filesKind.make({});
 
-export const readsFiles = ({ endpoints }: Pick<Agent, "endpoints">): boolean =>
-  endpoints.some(({ transport }) => transport === filesTransport);
+export const readsFiles = (agent: Pick<Agent, "endpoints">): boolean => filesKind.of(agent) !== undefined;

@@ -4,7 +4,9 @@
  */
 import { closeSync, constants, existsSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { Endpoint } from "../../model/agent.ts";
+import { endpointKind } from "./endpointKind.ts";
 
 export interface Streams {
   readonly input: string;
@@ -36,9 +38,9 @@ export function partOf(output: string): OutputPart {
 /** For the writer of an output: up to where it was read, in bytes. */
 export const readMarkOf = (stream: string): string => `${stream}.read`;
 
-/** The way into a program that reads text on its standard input. */
-export const stdinTransport = "stdin";
-export const stdinEndpoint = ({ input }: Streams): Endpoint => ({ transport: stdinTransport, locator: { input } });
+/** For a program that reads text on its standard input. */
+export const stdinKind = endpointKind("stdin", { input: z.string() });
+export const stdinEndpoint = ({ input }: Streams): Endpoint => stdinKind.make({ input });
 
 /** A FIFO can be opened for writing only while it is read; null: it is not. */
 export function openInput(path: string): number | null {

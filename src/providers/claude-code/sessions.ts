@@ -11,6 +11,7 @@ import { claudeFolder } from "./folder.ts";
 import { parsedObject } from "../jsonText.ts";
 import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 export interface ClaudeSessionsOptions {
   /** Where Claude Code keeps its things when its process does not tell. */
@@ -167,8 +168,7 @@ export class ClaudeSessions {
 
 /** The pane's program; its pid is also in the registry's file name. */
 function pidOf(agent: Agent): number | null {
-  const pid = agent.endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"];
-  return typeof pid === "number" ? pid : null;
+  return tmuxEndpoint.of(agent)?.locator.agentPid ?? null;
 }
 
 const registeredIn = (configDir: string): number[] =>

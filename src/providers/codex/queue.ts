@@ -7,6 +7,7 @@ import type { Agent } from "../../model/agent.ts";
 import { environOf, linkOf } from "../processFiles.ts";
 import { allHeldBy, homeOfCodex } from "./processes.ts";
 import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 export interface CodexQueue {
   /** Where the thread is written down. */
@@ -19,10 +20,9 @@ export interface CodexQueue {
  * Null: the agent is in no thread of its own that has begun, or in one of several, of which nothing tells the one in
  * front.
  */
-export function codexQueueOf({ endpoints }: Agent): CodexQueue | null {
-  const pane = endpoints.find(({ transport }) => transport === "tmux");
-  if (pane === undefined) return null;
-  const pid = Number(pane.locator["agentPid"]);
+export function codexQueueOf(agent: Agent): CodexQueue | null {
+  const pid = tmuxEndpoint.of(agent)?.locator.agentPid;
+  if (pid === undefined) return null;
   const [held, ...others] = allHeldBy(pid);
   if (held === undefined || others.length > 0) return null;
   const program = linkOf(held.holder, "exe");

@@ -3,6 +3,7 @@
  * watches one of its agents. We never subscribe to a thread: a subscriber is asked for approvals, and those are the
  * user's to give.
  */
+import { z } from "zod";
 import { existsSync, statSync } from "node:fs";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
@@ -15,6 +16,8 @@ import { allHeldBy, homeOfCodex, lockedThreads, threadHeldBy } from "./processes
 import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
 import type { Transcript } from "../transcripts/port.ts";
 import { leadsInto } from "../../os/untrustedFile.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
+import { endpointKind, type LocatorOf } from "../../delivery/transports/endpointKind.ts";
 
 export interface Thread {
   readonly id: string;
@@ -55,23 +58,18 @@ export interface ThreadWatch {
   loaded?(thread: Thread): void;
 }
 
-export const codexServerEndpoint = (locator: CodexServerLocator): Endpoint => ({
-  transport: "codex-server",
-  locator: { ...locator },
-});
-
-export interface CodexServerLocator {
-  readonly socket: string;
+export const codexServerKind = endpointKind("codex-server", {
+  socket: z.string(),
   /** The hooks that it was started with call us. */
-  readonly hooks: boolean;
+  hooks: z.boolean(),
   /** Others use the server too: the agent is in the thread that it is known by, and in no other. */
-  readonly shared?: boolean;
-}
+  shared: z.boolean().exactOptional(),
+});
+export type CodexServerLocator = LocatorOf<typeof codexServerKind>;
+export const codexServerEndpoint = (locator: CodexServerLocator): Endpoint => codexServerKind.make(locator);
 
-export function codexServerOf({ endpoints }: Pick<Agent, "endpoints">): CodexServerLocator | null {
-  const endpoint = endpoints.find(({ transport }) => transport === "codex-server");
-  return endpoint === undefined ? null : (endpoint.locator as unknown as CodexServerLocator);
-}
+export const codexServerOf = (agent: Pick<Agent, "endpoints">): CodexServerLocator | null =>
+  codexServerKind.of(agent)?.locator ?? null;
 
 export class CodexThreads implements AsyncDisposable {
   private readonly servers = new Map<string, Server>();
@@ -196,8 +194,7 @@ export class CodexThreads implements AsyncDisposable {
 
 const writtenAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-const pidOf = ({ endpoints }: Agent): number =>
-  Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
+const pidOf = (agent: Agent): number => tmuxEndpoint.of(agent)?.locator.agentPid ?? 0;
 
 export function saidBy(status: ThreadStatus): ReportedState | null {
   switch (status.type) {

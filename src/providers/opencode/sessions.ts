@@ -2,6 +2,7 @@
  * What the servers inside of opencodes say about the conversations that are our agents. One stream of events per
  * server, open while its agent is watched.
  */
+import { z } from "zod";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock, MessageId } from "../../model/ids.ts";
@@ -11,21 +12,19 @@ import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { standingOf, type Entry, type Standing } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";
 import { opencodeServer, type OpencodeAddress, type OpencodeServer } from "./server.ts";
+import { endpointKind, type LocatorOf } from "../../delivery/transports/endpointKind.ts";
 
-export const opencodeServerEndpoint = (locator: OpencodeLocator): Endpoint => ({
-  transport: "opencode-server",
-  locator: { ...locator },
+export const opencodeServerKind = endpointKind("opencode-server", {
+  port: z.number(),
+  password: z.string().nullable(),
+  /** Tieline did not start it, and it may be in any conversation, so Tieline begins none there. */
+  adopted: z.boolean().exactOptional(),
 });
+export type OpencodeLocator = LocatorOf<typeof opencodeServerKind>;
+export const opencodeServerEndpoint = (locator: OpencodeLocator): Endpoint => opencodeServerKind.make(locator);
 
-export interface OpencodeLocator extends OpencodeAddress {
-  /** It is adopted, and the user may be in any conversation: none is started there by us. */
-  readonly adopted?: boolean;
-}
-
-export function opencodeLocatorOf({ endpoints }: Pick<Agent, "endpoints">): OpencodeLocator | null {
-  const endpoint = endpoints.find(({ transport }) => transport === "opencode-server");
-  return endpoint === undefined ? null : (endpoint.locator as unknown as OpencodeLocator);
-}
+export const opencodeLocatorOf = (agent: Pick<Agent, "endpoints">): OpencodeLocator | null =>
+  opencodeServerKind.of(agent)?.locator ?? null;
 
 export interface OpencodeSessionsOptions {
   readonly report: (context: string, fault: unknown) => void;

@@ -1,6 +1,7 @@
 /**
  * Talks to the extensions inside our pis. One connection per pi, while it is watched.
  */
+import { z } from "zod";
 import type { Socket } from "bun";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
@@ -9,20 +10,13 @@ import { Ages } from "../../os/ages.ts";
 import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
+import { endpointKind, type LocatorOf } from "../../delivery/transports/endpointKind.ts";
 
-export const piExtensionEndpoint = (locator: PiLocator): Endpoint => ({
-  transport: "pi-extension",
-  locator: { ...locator },
-});
+export const piExtensionKind = endpointKind("pi-extension", { socket: z.string() });
+export type PiLocator = LocatorOf<typeof piExtensionKind>;
+export const piExtensionEndpoint = (locator: PiLocator): Endpoint => piExtensionKind.make(locator);
 
-export interface PiLocator {
-  readonly socket: string;
-}
-
-function piLocatorOf({ endpoints }: Pick<Agent, "endpoints">): PiLocator | null {
-  const endpoint = endpoints.find(({ transport }) => transport === "pi-extension");
-  return endpoint === undefined ? null : (endpoint.locator as unknown as PiLocator);
-}
+const piLocatorOf = (agent: Pick<Agent, "endpoints">): PiLocator | null => piExtensionKind.of(agent)?.locator ?? null;
 
 export interface PiSessionsOptions {
   readonly report: (context: string, fault: unknown) => void;

@@ -7,6 +7,7 @@ import { aProfile } from "../../testing/profiles.ts";
 import { openTopology } from "../topology/topology.ts";
 import { explain } from "./resolve.ts";
 import type { Lookups } from "./rules.ts";
+import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 
 const word = fc.constantFrom("a", "b", "c", "a-2");
 const place = fc.constantFrom("web", "api");
@@ -112,7 +113,7 @@ describe("the roster against a naive model", () => {
         }
         for (const pane of ["%1", "%2", "%3"]) {
           expect(ids(roster.byPane(pane))).toEqual(
-            ids(every.filter((agent) => agent.endpoints.some(({ locator }) => locator["pane"] === pane))),
+            ids(every.filter((agent) => tmuxEndpoint.of(agent)?.locator.pane === pane)),
           );
         }
       }),

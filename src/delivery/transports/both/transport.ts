@@ -5,7 +5,7 @@
  */
 import type { Agent, Endpoint } from "../../../model/agent.ts";
 import type { Outcome } from "../../../model/delivery.ts";
-import { bothTransport } from "../bothEndpoint.ts";
+import { bothKind } from "../bothEndpoint.ts";
 import type { Attempt, Transport } from "../port.ts";
 
 export interface BothParts {
@@ -20,7 +20,7 @@ export function paneAndInboxTransport({ pane, inbox }: BothParts): Transport {
   });
 
   return {
-    name: bothTransport,
+    name: bothKind.transport,
     traits: {
       bestProof: pane.traits.bestProof,
       authority: pane.traits.authority,

@@ -4,6 +4,7 @@
  */
 import { constants, existsSync, openSync, closeSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { Agent, AgentState, Endpoint } from "../../../model/agent.ts";
 import type { Outcome } from "../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../model/envelope.ts";
@@ -11,6 +12,7 @@ import type { Message } from "../../../model/message.ts";
 import { renewWatcher } from "../../../os/watchFolder.ts";
 import type { Readiness, Transport } from "../port.ts";
 import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
+import { endpointKind } from "../endpointKind.ts";
 
 export interface HookTransportParts extends SessionRecord {
   /** The folder of FIFOs, one per session. */
@@ -28,11 +30,12 @@ const inlineLimit = 90_000;
 const endingMs = 100;
 
 /** Of a session whose hooks have called us. */
-export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
+export const hookKind = endpointKind("hook", { sessionId: z.string().exactOptional() });
+export const hookEndpoint = (sessionId: string): Endpoint => hookKind.make({ sessionId });
 
 export function hookTransport({ bells, said, watchState, command, ...record }: HookTransportParts): Transport {
   return {
-    name: "hook",
+    name: hookKind.transport,
     traits: {
       bestProof: "transcript",
       authority: "peer",
@@ -107,7 +110,7 @@ export function hooksReach(agent: Agent, bells: string): boolean {
   return (
     agent.launch?.["openToPeers"] === true ||
     (bell !== null && existsSync(bell)) ||
-    agent.endpoints.some(({ transport, locator }) => transport === "hook" && locator["sessionId"] === agent.sessionId)
+    agent.endpoints.filter(hookKind.is).some(({ locator }) => locator.sessionId === agent.sessionId)
   );
 }
 

@@ -2,6 +2,10 @@ import type { Outcome } from "../../../model/delivery.ts";
 import type { AgentId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
 import { lowestRank, type Readiness, type Transport } from "../port.ts";
+import { endpointKind } from "../endpointKind.ts";
+
+export const objectKind = endpointKind("object", {});
+export const objectEndpoint = objectKind.make({});
 
 /** The objects, as far as delivering needs to know them. */
 export interface ObjectHouse {
@@ -18,7 +22,7 @@ export interface ObjectHouse {
 export function objectTransport(house: ObjectHouse): Transport {
   const lost = new Map<string, string>();
   return {
-    name: "object",
+    name: objectKind.transport,
     traits: { bestProof: "reply", authority: "peer", rank: lowestRank },
     ready: async ({ agent }) => house.ready(agent.id),
     async deliver({ agent, message, mark }) {
@@ -35,5 +39,3 @@ export function objectTransport(house: ObjectHouse): Transport {
     watch: (agent, _, changed) => house.watch(agent.id, changed),
   };
 }
-
-export const objectEndpoint = { transport: "object", locator: {} } as const;

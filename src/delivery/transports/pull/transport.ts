@@ -1,11 +1,14 @@
 import { lowestRank, type Transport } from "../port.ts";
+import { endpointKind } from "../endpointKind.ts";
+
+export const pullKind = endpointKind("pull", {});
 
 /**
  * For agents that ask: programs with the SDK, and agents that read their mail by MCP or `tieline inbox`. Nothing is
  * ever written to them.
  */
 export const pullTransport: Transport = {
-  name: "pull",
+  name: pullKind.transport,
   traits: { bestProof: "tool", authority: "peer", rank: lowestRank, fetched: true },
   ready: async ({ agent }) => ({
     kind: "held",

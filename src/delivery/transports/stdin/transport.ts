@@ -13,7 +13,7 @@ import { envelope } from "../../../model/envelope.ts";
 import type { Message } from "../../../model/message.ts";
 import { renewWatcher } from "../../../os/watchFolder.ts";
 import { lowestRank, type Transport } from "../port.ts";
-import { atomicBytes, hasReader, openInput, stdinTransport, writeInput } from "../streams.ts";
+import { atomicBytes, hasReader, openInput, stdinKind, writeInput } from "../streams.ts";
 
 /** More than any body with its frame: nothing is announced instead of given. */
 const inlineLimit = 4 << 20;
@@ -22,7 +22,7 @@ export function standardInputTransport({
   pause = Bun.sleep,
 }: { readonly pause?: (ms: number) => Promise<void> } = {}): Transport {
   return {
-    name: stdinTransport,
+    name: stdinKind.transport,
     traits: { bestProof: "written", authority: "user", quiet: true, rank: lowestRank, input: "stream" },
 
     async ready({ agent, endpoint }) {
@@ -78,5 +78,5 @@ export function textFor(message: Message): string {
   ).text;
 }
 
-const inputOf = ({ locator }: Endpoint): string => String(locator["input"]);
+const inputOf = (endpoint: Endpoint): string => stdinKind.locatorOf(endpoint).input;
 const cutMarkOf = (input: string): string => `${input}.cut`;

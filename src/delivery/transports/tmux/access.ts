@@ -4,7 +4,7 @@ import type { Providers } from "../../../providers/providers.ts";
 import { UserScreens } from "../../../providers/userScreens.ts";
 import type { HomeTraits, TerminalTraits } from "../../../providers/traits.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
-import { paneLocator, type PaneLocator } from "../paneLocator.ts";
+import { type PaneLocator, tmuxEndpoint } from "../paneEndpoint.ts";
 
 /** How an agent's pane is read and written. */
 export interface Access {
@@ -35,7 +35,7 @@ export function accessOver({
 }: AccessParts): AccessTo {
   const prompted = new WeakMap<ScreenManifest, Map<string, ScreenManifest>>();
   return (agent, endpoint) => {
-    const locator = paneLocator(endpoint);
+    const locator = tmuxEndpoint.locatorOf(endpoint);
     const traits = providers.terminal(agent.provider, locator.terminal, defaults);
     const rules = screens.manifest(agent.provider);
     return {

@@ -8,7 +8,7 @@ import { snapshotPane } from "../../../tmux/pane.ts";
 import { systemProcesses } from "../../../os/processes.ts";
 import { TmuxServer } from "../../../tmux/server.ts";
 import { newWindow } from "../../../tmux/session.ts";
-import { paneEndpoint } from "../paneLocator.ts";
+import { tmuxEndpoint } from "../paneEndpoint.ts";
 import { tmuxTransport } from "./transport.ts";
 import { PaneWatch } from "./watch.ts";
 import { providers } from "../../../compose/providers.ts";
@@ -29,7 +29,7 @@ transportContract(
     await until(async () => (await snapshotPane(server, pane)).plain.join("").includes(">"), "the prompt");
     const { pane: facts } = await snapshotPane(server, pane);
     const program = (await processes.read(facts.pid))!;
-    const endpoint = paneEndpoint({
+    const endpoint = tmuxEndpoint.make({
       socket: server.socketPath,
       serverPid: facts.serverPid,
       serverStartedAt: facts.serverStartedAt,

@@ -10,7 +10,7 @@ import type { Refreshed } from "../../../agents/status/port.ts";
 import { isSilence } from "../../../tmux/failure.ts";
 import { listPaneActivity, type PaneListing } from "../../../tmux/pane.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
-import { paneLocator, type PaneLocator } from "../paneLocator.ts";
+import { type PaneLocator, tmuxEndpoint } from "../paneEndpoint.ts";
 import { whyNotItsPane, type Observed } from "./paneStatus.ts";
 
 export interface PaneRefresherParts {
@@ -57,7 +57,7 @@ export class PaneRefresher {
   async refresh(agents: readonly Agent[]): Promise<Refreshed> {
     const inPanes = agents.flatMap((agent) => {
       const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-      return endpoint ? [{ agent, locator: paneLocator(endpoint) }] : [];
+      return endpoint ? [{ agent, locator: tmuxEndpoint.locatorOf(endpoint) }] : [];
     });
     const bySocket = Map.groupBy(inPanes, ({ locator }) => locator.socket);
     const unanswered = new Set<AgentId>();

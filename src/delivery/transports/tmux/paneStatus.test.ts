@@ -8,7 +8,7 @@ import { systemProcesses, type Processes } from "../../../os/processes.ts";
 import { TmuxServer } from "../../../tmux/server.ts";
 import { newWindow } from "../../../tmux/session.ts";
 import { Ages } from "../../../os/ages.ts";
-import type { PaneLocator } from "../paneLocator.ts";
+import type { PaneLocator } from "../paneEndpoint.ts";
 import { mayType, quietBySecond, readPaneStatus, type Quiet, type LivePane } from "./paneStatus.ts";
 import { providers } from "../../../compose/providers.ts";
 

@@ -11,7 +11,7 @@ import { cursorLine, isVisible, lastKeyAt, snapshotPane, type PaneSnapshot } fro
 import { foreground, type ProcessFacts, type Processes } from "../../../os/processes.ts";
 import { isBareShell, isShell } from "../../../os/shell.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
-import type { PaneLocator } from "../paneLocator.ts";
+import type { PaneLocator } from "../paneEndpoint.ts";
 import { claimedAt } from "./marks.ts";
 
 /** What was found where an agent should be. */

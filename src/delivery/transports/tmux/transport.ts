@@ -13,7 +13,7 @@ import { snapshotPane, snapshotPanes, type PaneSnapshot } from "../../../tmux/pa
 import { endPause, preparePause } from "../../../tmux/pauseKeys.ts";
 import { pasteGuarded } from "../../../tmux/write.ts";
 import type { Explanation, StatusReader } from "../../../agents/status/port.ts";
-import { paneLocator } from "../paneLocator.ts";
+import { tmuxEndpoint } from "../paneEndpoint.ts";
 import type { Attempt, ProbingTransport, Readiness } from "../port.ts";
 import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
@@ -94,7 +94,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   });
 
   return {
-    name: "tmux",
+    name: tmuxEndpoint.transport,
     traits: {
       bestProof: "screen",
       authority: "user",
@@ -209,7 +209,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   function prefetch(agent: Agent, endpoint: Endpoint): void {
-    const { socket, pane } = paneLocator(endpoint);
+    const { socket, pane } = tmuxEndpoint.locatorOf(endpoint);
     prefetches.begin(agent.id, elapsed(), () => snapshotPane(parts.server(socket), pane));
   }
 
@@ -217,7 +217,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   async function readyFromPrefetch(agent: Agent, endpoint: Endpoint): Promise<Readiness | null> {
     const prefetched = prefetches.take(agent.id, elapsed());
     const seen = await prefetched?.snapshot;
-    if (!prefetched || !seen || seen.pane.id !== paneLocator(endpoint).pane) return null;
+    if (!prefetched || !seen || seen.pane.id !== tmuxEndpoint.locatorOf(endpoint).pane) return null;
     const readiness = await probe(agent, endpoint, seen, prefetched.at);
     return readiness.kind === "ready" ? readiness : null;
   }
@@ -247,13 +247,13 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   async function refresh(agent: Agent): Promise<void> {
-    const endpoint = tmuxEndpoint(agent);
+    const endpoint = tmuxEndpoint.of(agent);
     if (endpoint) await probe(agent, endpoint);
   }
 
   /** A few are looked at one by one, a crowd in one go. */
   async function refreshMany(agents: readonly Agent[]): Promise<void> {
-    const panes = agents.flatMap((agent) => tmuxEndpoint(agent) ?? []).map(paneLocator);
+    const panes = agents.flatMap((agent) => tmuxEndpoint.of(agent)?.locator ?? []);
     const [first] = panes;
     if (first === undefined || panes.length < crowd) return void (await Promise.all(agents.map(refresh)));
     const looks = await snapshotPanes(
@@ -262,8 +262,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     );
     await Promise.all(
       agents.map(async (agent) => {
-        const endpoint = tmuxEndpoint(agent);
-        if (endpoint) await probe(agent, endpoint, looks.get(paneLocator(endpoint).pane));
+        const endpoint = tmuxEndpoint.of(agent);
+        if (endpoint) await probe(agent, endpoint, looks.get(tmuxEndpoint.locatorOf(endpoint).pane));
       }),
     );
   }
@@ -355,9 +355,6 @@ const freshMs = 10;
 
 /** From so many on, reading panes together is worth its detour. */
 const crowd = 8;
-
-const tmuxEndpoint = (agent: Agent): Endpoint | undefined =>
-  agent.endpoints.find(({ transport }) => transport === "tmux");
 
 function explanationOf({ snapshot: { pane }, reading }: LivePane, draft: boolean, hold: string | null): Explanation {
   const { state, rule, why, composer, retrying = null } = reading;

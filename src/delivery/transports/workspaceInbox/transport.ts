@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { Agent } from "../../../model/agent.ts";
 import type { Message } from "../../../model/message.ts";
-import { filesTransport } from "../filesEndpoint.ts";
+import { filesKind } from "../filesEndpoint.ts";
 import { lowestRank, type Transport } from "../port.ts";
 
 /** Where the files of all workspaces are written. */
@@ -16,7 +16,7 @@ export interface InboxWriter {
  */
 export function workspaceInboxTransport(writer: InboxWriter): Transport {
   return {
-    name: filesTransport,
+    name: filesKind.transport,
     traits: { bestProof: "written", authority: "peer", quiet: true, rank: lowestRank, exclusive: true },
 
     async ready({ agent }) {

@@ -1,9 +1,10 @@
 /** Agents of ours that are members of a Claude Code team by birth: their own command line says so. */
 import type { Directory } from "../../../../agents/directory/directory.ts";
-import { endpointBy, isLive, type Agent, type Endpoint } from "../../../../model/agent.ts";
+import { isLive, type Agent, type Endpoint } from "../../../../model/agent.ts";
 import type { NativeMember, NativeTeam } from "../teams.ts";
 import { bothEndpoint } from "../../../../delivery/transports/bothEndpoint.ts";
 import { agentIdIn } from "./presence.ts";
+import { tmuxEndpoint } from "../../../../delivery/transports/paneEndpoint.ts";
 
 export interface NativeLinkParts {
   readonly directory: Pick<Directory, "agents" | "agent" | "update">;
@@ -41,9 +42,10 @@ export class NativeLink {
 
   /** `--agent-id bob@crew` */
   private async identityOf(agent: Agent): Promise<string | null> {
-    const { agentPid: pid, agentStartMark: mark } = endpointBy("tmux", agent)?.locator ?? {};
-    if (typeof pid !== "number") return null;
-    const key = `${pid}:${String(mark)}`;
+    const pane = tmuxEndpoint.of(agent)?.locator;
+    if (pane === undefined) return null;
+    const { agentPid: pid, agentStartMark: mark } = pane;
+    const key = `${pid}:${mark}`;
     // A new process has another command line until it has become Claude Code.
     const identity = this.identities.get(key) ?? agentIdIn(await this.parts.argv(pid));
     if (identity !== null) this.identities.set(key, identity);

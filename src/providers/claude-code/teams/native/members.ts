@@ -8,7 +8,6 @@ import { defaultTeam } from "../../../../config/project.ts";
 import type { Directory } from "../../../../agents/directory/directory.ts";
 import type { Mailbox } from "../../../../mailbox/port.ts";
 import {
-  endpointBy,
   isLive,
   isReservedName,
   maxNameLength,
@@ -26,6 +25,7 @@ import type { Router } from "../../../../routing/router.ts";
 import type { NativeProcess, NativeTeams } from "../../../nativeTeams.ts";
 import { agentIdIn, type MemberPresence, type TeamPresence } from "./presence.ts";
 import { askToShutDown, isNativeOnly } from "./shutdown.ts";
+import { claudeInboxKind } from "../../inboxEndpoint.ts";
 
 export interface NativeMembersParts {
   readonly configDir: string;
@@ -281,8 +281,7 @@ const ended = "no process of Claude Code runs it any more";
 const isAddress = (name: string): boolean =>
   namePattern.test(name) && name.length <= maxNameLength && !isReservedName(name);
 
-const inboxOf = (agent: Agent): string | null =>
-  (endpointBy("claude-inbox", agent)?.locator["inbox"] as string | undefined) ?? null;
+const inboxOf = (agent: Agent): string | null => claudeInboxKind.of(agent)?.locator.inbox ?? null;
 const folderOf = (inbox: string): string => dirname(dirname(inbox));
 
 const isOver = (agent: Agent): boolean => !isLive(agent);

@@ -1,6 +1,6 @@
 /** Keeps our agents registered in the Claude Code teams that they belong to, as long as they live. */
 import { join } from "node:path";
-import { endpointBy, isLive, userId, userName, type Agent } from "../../../../model/agent.ts";
+import { isLive, userId, userName, type Agent } from "../../../../model/agent.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import { systemClock, type Clock } from "../../../../model/ids.ts";
 import { registerMembers, type Registration } from "../teamMembers.ts";
@@ -9,6 +9,8 @@ import { folderNameOf, nativeTeams, type NativeTeam } from "../teams.ts";
 import { pause } from "../../../../os/pause.ts";
 import { runForever } from "../../../../os/runForever.ts";
 import { createBell, renewWatcher, type Watcher } from "../../../../os/watchFolder.ts";
+import { claudeInboxKind } from "../../inboxEndpoint.ts";
+import { tmuxEndpoint } from "../../../../delivery/transports/paneEndpoint.ts";
 
 export interface NativeMembershipOptions {
   readonly configDir: string;
@@ -82,13 +84,10 @@ function belongs({ name, title, lead }: NativeTeam, team: string, live: readonly
 /** Those it has already: its lead, and members of its own that we know. */
 function isNative({ lead, members }: NativeTeam, agent: Agent): boolean {
   if (agent.name === lead.name || (lead.sessionId !== null && agent.sessionId === lead.sessionId)) return true;
-  const inboxes = agent.endpoints
-    .filter(({ transport }) => transport === "claude-inbox")
-    .map(({ locator }) => locator["inbox"]);
+  const inboxes = agent.endpoints.filter(claudeInboxKind.is).map(({ locator }) => locator.inbox);
   return members.some(({ inbox }) => inboxes.includes(inbox));
 }
 
 function paneOf(agent: Agent): string | null {
-  const pane = endpointBy("tmux", agent)?.locator["pane"];
-  return typeof pane === "string" ? pane : null;
+  return tmuxEndpoint.of(agent)?.locator.pane ?? null;
 }

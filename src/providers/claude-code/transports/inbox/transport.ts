@@ -14,12 +14,13 @@ import type { InboxRow } from "../../teams/teamInbox.ts";
 import { fieldsOf, leadName, userMember, textOf } from "../../teams/teamProtocol.ts";
 import { inboxAt, teamIn, type InboxLayout, type NativeTeam } from "../../teams/teams.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";
+import { claudeInboxKind } from "../../inboxEndpoint.ts";
 
 const inlineLimit = 900_000;
 
-export const claudeInbox = "claude-inbox";
+export const claudeInbox = claudeInboxKind.transport;
 
-export const claudeInboxEndpoint = (inbox: string): Endpoint => ({ transport: claudeInbox, locator: { inbox } });
+export const claudeInboxEndpoint = (inbox: string): Endpoint => claudeInboxKind.make({ inbox });
 
 export interface ClaudeInboxOptions {
   readonly layout?: InboxLayout;
@@ -88,7 +89,7 @@ function goneFrom(
 
 const folderOf = (endpoint: Endpoint): string => dirname(dirname(fileOf(endpoint)));
 
-export const fileOf = ({ locator }: Endpoint): string => String(locator["inbox"]);
+export const fileOf = (endpoint: Endpoint): string => claudeInboxKind.locatorOf(endpoint).inbox;
 
 const nameOf = (endpoint: Endpoint): string => basename(fileOf(endpoint), ".json");
 

@@ -3,7 +3,7 @@
  * with the next tool result. The session counts it as the word of a peer. Only where the user has opened the
  * session to others (`crossSessionInbound: "accept"`).
  */
-import type { Agent, Endpoint } from "../../../../model/agent.ts";
+import type { Agent } from "../../../../model/agent.ts";
 import type { Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
@@ -13,6 +13,7 @@ import type { RegisteredSession } from "../../registry.ts";
 import { heldBy, type ReportedState } from "../../../../agents/status/reportedState.ts";
 import type { Readiness, Transport } from "../../../../delivery/transports/port.ts";
 import { foundInRecord, type SessionRecord } from "../../../../delivery/transports/sessionRecord.ts";
+import { endpointKind } from "../../../../delivery/transports/endpointKind.ts";
 
 /** The part of what we know of Claude Code's sessions that this way needs. */
 export interface Sessions {
@@ -35,7 +36,8 @@ export interface ClaudeSocketParts extends SessionRecord {
 /** Bytes that go whole. */
 const inlineLimit = 900_000;
 
-export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
+export const claudeSocketKind = endpointKind("claude-socket", {});
+export const claudeSocketEndpoint = claudeSocketKind.make({});
 
 export function claudeSocketTransport({
   sessions,
@@ -45,7 +47,7 @@ export function claudeSocketTransport({
   ...record
 }: ClaudeSocketParts): Transport {
   return {
-    name: "claude-socket",
+    name: claudeSocketKind.transport,
     traits: { bestProof: "transcript", authority: "peer", rank: { atTurnEnd: 70, inTurn: 50, fromAgent: 30 } },
     envelopeOf: envelopeFor,
     earliest: (agent) => (typeof openSocket(agent) === "string" ? null : "tool"),

@@ -16,6 +16,9 @@ import { holdOf, type ReadReportedState } from "../../../../agents/status/report
 import { createBell, renewWatcher } from "../../../../os/watchFolder.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";
 import { hasReader, openInput, streamsIn, writeInput, type Streams } from "../../../../delivery/transports/streams.ts";
+import { endpointKind } from "../../../../delivery/transports/endpointKind.ts";
+
+export const streamJsonKind = endpointKind("stream-json", {});
 
 export interface StreamJsonParts {
   /** The home, below which the streams lie. */
@@ -42,7 +45,7 @@ export function streamJsonTransport({
   pause = Bun.sleep,
 }: StreamJsonParts): Transport {
   return {
-    name: "stream-json",
+    name: streamJsonKind.transport,
     traits: {
       bestProof: "transcript",
       authority: "user",

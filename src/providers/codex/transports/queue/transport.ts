@@ -12,6 +12,9 @@ import { isRecorded, type Rollout } from "../../rollout.ts";
 import { codexQueueOf, type CodexQueue } from "../../queue.ts";
 import { codexMentions } from "../../terminal.ts";
 import type { ProbingTransport, Readiness, Transport } from "../../../../delivery/transports/port.ts";
+import { endpointKind } from "../../../../delivery/transports/endpointKind.ts";
+
+export const codexQueueKind = endpointKind("codex-queue", {});
 
 export interface CodexQueueParts {
   /** Tells what speaks against typing into the agent's pane. */
@@ -36,7 +39,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
   const last = new Map<AgentId, { readonly message: Message; readonly rollout: Rollout; readonly at: number }>();
 
   return {
-    name: "codex-queue",
+    name: codexQueueKind.transport,
     traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 50, inTurn: 70, fromAgent: 80 } },
     envelopeOf: envelopeFor,
 

@@ -1,0 +1,31 @@
+/**
+ * Each transport defines the endpoints of its own kind. `compose/endpoints.ts` joins their schemas into one union, which
+ * parses what is read from disk; code that needs a locator asks the kind for it and gets it typed.
+ */
+import { z } from "zod";
+import type { Agent, Endpoint } from "../../model/agent.ts";
+
+export function endpointKind<const Transport extends string, Shape extends z.ZodRawShape>(
+  transport: Transport,
+  shape: Shape,
+) {
+  const schema = z.object({ transport: z.literal(transport), locator: z.object(shape) });
+  type Locator = Readonly<z.output<z.ZodObject<Shape>>>;
+  type Own = Endpoint<Locator> & { readonly transport: Transport };
+  const is = (endpoint: Endpoint): endpoint is Own => endpoint.transport === transport;
+  return {
+    transport,
+    schema,
+    is,
+    make: (locator: Locator): Own => ({ transport, locator }),
+    /** The agent's endpoint of this kind. */
+    of: ({ endpoints }: Pick<Agent, "endpoints">): Own | undefined => endpoints.find(is),
+    /** Only for an endpoint that was chosen for this transport. */
+    locatorOf(endpoint: Endpoint): Locator {
+      if (is(endpoint)) return endpoint.locator;
+      throw new TypeError(`${endpoint.transport} is not an endpoint of ${transport}`);
+    },
+  };
+}
+
+export type LocatorOf<Kind extends { make(locator: never): Endpoint }> = ReturnType<Kind["make"]>["locator"];
