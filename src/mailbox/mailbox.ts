@@ -12,7 +12,6 @@ import {
 import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
 import { userId } from "../model/agent.ts";
 import type { Receipt } from "../model/receipt.ts";
-import { CommitBatch } from "./commitBatch.ts";
 import { Counts } from "./counts.ts";
 import type { Change, Mailbox, Recipient } from "./port.ts";
 import { Room } from "./room.ts";

@@ -6,7 +6,7 @@ import { resolve } from "../../routing/addresses/resolve.ts";
 import { parseProject } from "../../config/project.ts";
 import { Projects } from "../../config/projects.ts";
 import type { Agent } from "../../model/agent.ts";
-import { anAgent } from "../../testing/agents.ts";
+import { anAgent, readEndpoints } from "../../testing/agents.ts";
 import { edgeKey, parseEdge } from "../../routing/topology/edge.ts";
 import { addEdges, noOverlay } from "../../routing/topology/overlay.ts";
 import { permit } from "../../routing/topology/topology.ts";
@@ -16,7 +16,6 @@ import { lookupsOver } from "./lookups.ts";
 import { Profiles } from "../profiles/profiles.ts";
 import { IndexedRoster } from "./roster.ts";
 import { teamsOver } from "../teams.ts";
-import { readEndpoints } from "../../testing/agents.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tl-lookups-"));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -1,6 +1,6 @@
 /**
- * Each transport defines the endpoints of its own kind. `compose/endpoints.ts` joins their schemas into one union, which
- * parses what is read from disk; code that needs a locator asks the kind for it and gets it typed.
+ * Each transport defines the endpoints of its own kind. `compose/endpoints.ts` joins their schemas into one union, and
+ * parses what is read from disk with it. Code that needs a locator asks the kind for it, and gets it typed.
  */
 import { z } from "zod";
 import type { Agent, Endpoint } from "../../model/agent.ts";
