@@ -65,7 +65,15 @@ export function compose(options: ComposeOptions): Composition {
   });
   const { directory, agentOf, teams, native, router } = agents;
   const proofOf: TranscriptWatcher["proofOf"] = (agent, message) => transcriptWatcher.proofOf(agent, message);
-  const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: connections.said, proofOf });
+  const panes = panesOf({
+    ...foundation,
+    mailbox,
+    events,
+    directory,
+    agentOf,
+    reportedState: connections.reportedState,
+    proofOf,
+  });
   const { processes, servers, watches, tmux, statusMonitor, borders, viewers } = panes;
   const intake = intakeOf({
     ...{ ...foundation, mailbox, documents, events, agents },

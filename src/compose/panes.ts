@@ -29,12 +29,12 @@ export interface Panes {
 
 export interface PanesParts
   extends Foundation, Pick<Storage, "mailbox" | "events">, Pick<Agents, "directory" | "agentOf"> {
-  readonly said: Connections["said"];
+  readonly reportedState: Connections["reportedState"];
   readonly proofOf: TranscriptWatcher["proofOf"];
 }
 
 export function panesOf(parts: PanesParts): Panes {
-  const { options, config, clock, report, command, mailbox, directory, agentOf, said, proofOf } = parts;
+  const { options, config, clock, report, command, mailbox, directory, agentOf, reportedState, proofOf } = parts;
   const { onEvent } = parts.events;
   const processes = systemProcesses();
   const servers = new TmuxServers(
@@ -54,7 +54,7 @@ export function panesOf(parts: PanesParts): Panes {
     pollIntervalMs: config.delivery.pollIntervalMs,
     observed: preferReportedState(
       recordObservations(directory, { startingMs: config.spawn.readyTimeoutMs, clock }),
-      said,
+      reportedState,
     ),
   });
   const statusMonitor = new StatusMonitor({ reader: tmux, directory, onEvent, report });

@@ -27,16 +27,16 @@ export interface TransportParts extends Omit<TransportSurroundings, "home" | "pa
 
 export function allTransports(parts: TransportParts): ReadonlyMap<string, Transport> {
   const { config, root, tmux, connections, objects, workspaces, hookPlace, proofOf, command } = parts;
-  const { said, watch } = connections;
+  const { reportedState, watch } = connections;
   const { bells } = hookPlace;
-  const pane = heldByReportedState(tmux, said);
+  const pane = heldByReportedState(tmux, reportedState);
   const inbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
   const surroundings = { ...parts, home: root, pane: tmux, hooksReach: hooksReachOver(bells) };
   const transports: readonly Transport[] = [
     pane,
     inbox,
     paneAndInboxTransport({ pane, inbox }),
-    hookTransport({ bells, said, command, watchState: watch, proofOf }),
+    hookTransport({ bells, reportedState, command, watchState: watch, proofOf }),
     ...connections.all.flatMap((one) => one.transports?.(surroundings) ?? []),
     standardInputTransport(),
     objectTransport(objects),

@@ -27,7 +27,8 @@ export class Connections implements AsyncDisposable {
   }
 
   /** What the agent's program reports of itself; null: nothing. */
-  readonly said = (agent: Agent): ReportedState | null => this.of(agent.provider).said?.(agent) ?? null;
+  readonly reportedState = (agent: Agent): ReportedState | null =>
+    this.of(agent.provider).reportedState?.(agent) ?? null;
 
   /** Calls back when the program may report something else. */
   readonly watch = (agent: Agent, changed: () => void): Disposable =>

@@ -58,7 +58,7 @@ export interface ConnectParts {
 /** What a provider knows about its running programs. A part that it cannot tell is left out. */
 export interface ProviderConnection extends Partial<AsyncDisposable> {
   /** What the agent's program reports of itself; null: nothing. */
-  said?(agent: Agent): ReportedState | null;
+  reportedState?(agent: Agent): ReportedState | null;
   /** Calls back when the program may report something else. */
   watch?(agent: Agent, changed: () => void): Disposable;
   /** A hook of the agent's program fired, which shows this state. */

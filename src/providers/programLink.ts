@@ -11,7 +11,7 @@ export interface TalkingProgram {
   /** The transport by which it also reports. */
   readonly transport: string;
   watch(agent: Agent, changed: () => void): Disposable;
-  said(agent: Agent): ReportedState | null;
+  reportedState(agent: Agent): ReportedState | null;
   /** The conversation that the agent is in; null: none that is known. */
   sessionOf(agent: Agent): string | null;
 }
@@ -73,11 +73,12 @@ export class ProgramLink implements Disposable {
   private refresh(id: AgentId): void {
     const { directory, program, changed, report } = this.parts;
     const agent = directory.agent(id);
-    const said = agent !== null && isLive(agent) ? program.said(agent) : null;
-    if (agent === null || said === null) return;
+    const reported = agent !== null && isLive(agent) ? program.reportedState(agent) : null;
+    if (agent === null || reported === null) return;
     const sessionId = program.sessionOf(agent);
     if (sessionId !== agent.sessionId) directory.update(id, { sessionId });
-    if (agent.state !== said.state || agent.stateReason !== said.reason) directory.observe(id, said.state, said.reason);
+    if (agent.state !== reported.state || agent.stateReason !== reported.reason)
+      directory.observe(id, reported.state, reported.reason);
     changed(id);
     void this.look(id).catch((fault: unknown) => report(`look for the mail of ${agent.name}`, fault));
   }

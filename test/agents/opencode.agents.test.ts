@@ -78,7 +78,7 @@ opencodeTest(
     const history = await board.reached(stop, ({ state }) => state === "seen");
     expect(history.deliveries[0]).toMatchObject({
       proof: "transcript",
-      reason: expect.stringContaining("after the one that ran"),
+      reason: expect.stringContaining("after the running one"),
     });
     board.note("in a tool", "interrupt", history);
   },

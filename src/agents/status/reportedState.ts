@@ -37,16 +37,16 @@ export function holdOf(agent: Agent, { state, reason: why }: ReportedState): Hol
 }
 
 /** The same for a transport; null: nothing speaks against writing. */
-export function heldBy(agent: Agent, said: ReportedState): Extract<Readiness, { kind: "held" }> | null {
-  const hold = holdOf(agent, said);
-  return hold && { kind: "held", hold, ...(said.forMs !== undefined && { againInMs: said.forMs }) };
+export function heldBy(agent: Agent, reported: ReportedState): Extract<Readiness, { kind: "held" }> | null {
+  const hold = holdOf(agent, reported);
+  return hold && { kind: "held", hold, ...(reported.forMs !== undefined && { againInMs: reported.forMs }) };
 }
 
 /** A transport that reads the screen, and is not asked while the program reports that it is not idle. */
 export function heldByReportedState<T extends Transport>(transport: T, word: ReadReportedState): T {
   const held = (agent: Agent): Extract<Readiness, { kind: "held" }> | null => {
-    const said = word(agent);
-    return said && heldBy(agent, said);
+    const reported = word(agent);
+    return reported && heldBy(agent, reported);
   };
   return {
     ...transport,
@@ -62,7 +62,7 @@ type Observe = (agent: Agent, seen: Observation) => void;
  */
 export function preferReportedState(observe: Observe, word: ReadReportedState): Observe {
   return (agent, seen) => {
-    const said = seen.state === "gone" || seen.state === "done" ? null : word(agent);
-    observe(agent, said === null ? seen : { ...seen, ...said });
+    const reported = seen.state === "gone" || seen.state === "done" ? null : word(agent);
+    observe(agent, reported === null ? seen : { ...seen, ...reported });
   };
 }

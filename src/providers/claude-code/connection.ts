@@ -13,10 +13,10 @@ export function connect({ env, clock, report }: ConnectParts): ProviderConnectio
   const configDir = claudeFolder(env);
   const sessions = new ClaudeSessions({ configDir, clock });
   const open = new AsyncDisposableStack();
-  const said: NonNullable<ProviderConnection["said"]> = (agent) => sessions.said(agent);
+  const reportedState: NonNullable<ProviderConnection["reportedState"]> = (agent) => sessions.reportedState(agent);
   const watch: NonNullable<ProviderConnection["watch"]> = (agent, changed) => sessions.watch(agent, changed);
   return {
-    said,
+    reportedState,
     watch,
     hookFired: (agent, state) => sessions.heard(agent, state),
     transcripts: {
@@ -42,7 +42,7 @@ export function connect({ env, clock, report }: ConnectParts): ProviderConnectio
     hookHandlers: ({ router }) =>
       sendMessageHandlers({ router, knownNatively: (name, agent) => sessions.knows(name, agent) }),
     transports({ home, router, mailbox, directory, proofOf, command, hooksReach }) {
-      const isAt = (path: string): ((agent: Parameters<typeof said>[0]) => boolean) => {
+      const isAt = (path: string): ((agent: Parameters<typeof reportedState>[0]) => boolean) => {
         return (agent) => isClaude(agent) && sessions.of(agent)?.messagingSocketPath === path;
       };
       const replies = open.use(
@@ -56,7 +56,7 @@ export function connect({ env, clock, report }: ConnectParts): ProviderConnectio
           ...{ sessions, proofOf, command, hooksReach },
           replyPath: (session) => replies.beside(session.messagingSocketPath!),
         }),
-        streamJsonTransport({ home, said, watchState: watch, proofOf }),
+        streamJsonTransport({ home, reportedState, watchState: watch, proofOf }),
       ];
     },
     links: ({ directory, onEvent, changed }) => [new ClaudeLink({ directory, onEvent, changed, sessions })],

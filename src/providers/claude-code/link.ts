@@ -45,9 +45,9 @@ export class ClaudeLink implements Disposable {
     const session = sessions.of(agent);
     if (session === null) return;
     if (session.sessionId !== agent.sessionId) directory.update(id, { sessionId: session.sessionId });
-    const said = sessions.said(agent);
-    if (said === null || (agent.state === said.state && agent.stateReason === said.reason)) return;
-    directory.observe(id, said.state, said.reason);
+    const reported = sessions.reportedState(agent);
+    if (reported === null || (agent.state === reported.state && agent.stateReason === reported.reason)) return;
+    directory.observe(id, reported.state, reported.reason);
     changed(id);
   }
 }

@@ -38,7 +38,7 @@ testUnless(lackOfLinux)(
       endpoints: [{ transport: "tmux", locator: { agentPid: ours.shell.pid } }],
     });
     expect(sessions.of(ana)?.sessionId).toBe("ours");
-    expect(sessions.said(ana)).toEqual({ state: "working", reason: null });
+    expect(sessions.reportedState(ana)).toEqual({ state: "working", reason: null });
     for (const { shell } of [ours, other]) await shell.stdin.end();
     await Promise.all([ours.shell.exited, other.shell.exited]);
     expect(sessions.of(ana)).toBeNull();
@@ -60,16 +60,16 @@ test("what a hook reports holds for a moment, and says for how long, because no 
     provider: "claude-code",
     endpoints: [{ transport: "tmux", locator: { agentPid: process.pid } }],
   });
-  expect(sessions.said(ana)).toEqual({ state: "idle", reason: null });
+  expect(sessions.reportedState(ana)).toEqual({ state: "idle", reason: null });
   sessions.heard(ana, "working");
   now += 500;
-  expect(heldBy(ana, sessions.said(ana)!)).toEqual({
+  expect(heldBy(ana, sessions.reportedState(ana)!)).toEqual({
     kind: "held",
     hold: { reason: "busy", detail: "ana is working" },
     againInMs: 1_500,
   });
   now += 1_500;
-  expect(sessions.said(ana)).toEqual({ state: "idle", reason: null });
+  expect(sessions.reportedState(ana)).toEqual({ state: "idle", reason: null });
   rmSync(configDir, { recursive: true });
 });
 

@@ -73,7 +73,7 @@ export class ClaudeSessions {
   }
 
   /** What the program says that it does; null when it says nothing. */
-  said(agent: Agent): ReportedState | null {
+  reportedState(agent: Agent): ReportedState | null {
     const session = this.of(agent);
     if (session === null || session.status === "unknown") return null;
     const told = this.toldByHook.get(agent.id);

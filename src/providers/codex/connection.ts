@@ -11,7 +11,7 @@ import { codexServerTransport } from "./transports/server/transport.ts";
 export function connect({ env, clock, report }: ConnectParts): ProviderConnection {
   const threads = new CodexThreads({ codexHome: codexFolder(env), clock, report });
   return {
-    said: (agent) => threads.said(agent),
+    reportedState: (agent) => threads.reportedState(agent),
     watch: (agent, changed) => threads.watch(agent, { changed }),
     transcripts: {
       of: (agent, since) =>

@@ -6,7 +6,7 @@ import { codexServerOf, type CodexThreads, type Thread } from "./threads.ts";
 import { AgentWatches, type AgentWatchesParts } from "../../agents/status/agentWatches.ts";
 
 export interface CodexLinkParts {
-  readonly threads: Pick<CodexThreads, "known" | "said" | "watch">;
+  readonly threads: Pick<CodexThreads, "known" | "reportedState" | "watch">;
   readonly directory: Directory;
   readonly onEvent: AgentWatchesParts["onEvent"];
   /** The program said something new. */
@@ -61,10 +61,11 @@ export class CodexLink implements Disposable {
     const thread = agent && isLive(agent) ? threads.known(agent) : null;
     if (agent === null || thread === null) return;
     if (thread.id !== agent.sessionId) directory.update(id, { sessionId: thread.id });
-    const said = threads.said(agent);
-    if (said === null) return;
-    if (said.state === "idle") turnEnded(id);
-    if (agent.state !== said.state || agent.stateReason !== said.reason) directory.observe(id, said.state, said.reason);
+    const reported = threads.reportedState(agent);
+    if (reported === null) return;
+    if (reported.state === "idle") turnEnded(id);
+    if (agent.state !== reported.state || agent.stateReason !== reported.reason)
+      directory.observe(id, reported.state, reported.reason);
     changed(id);
   }
 }

@@ -94,11 +94,11 @@ export class CodexThreads implements AsyncDisposable {
   }
 
   /** What the program says that it does; null when it says nothing. A start looks like rest before its dialogs come. */
-  said(agent: Agent): ReportedState | null {
+  reportedState(agent: Agent): ReportedState | null {
     const server = codexServerOf(agent);
     if (server === null) return null;
     const thread = this.known(agent);
-    if (thread !== null) return saidBy(thread.status);
+    if (thread !== null) return reportedBy(thread.status);
     if (existsSync(`${server.socket}${alonePath}`)) return null;
     return whileStarting(agent, startingMs, this.ages);
   }
@@ -196,7 +196,7 @@ const writtenAt = (path: string): number => statSync(path, { throwIfNoEntry: fal
 
 const pidOf = (agent: Agent): number => tmuxEndpoint.of(agent)?.locator.agentPid ?? 0;
 
-export function saidBy(status: ThreadStatus): ReportedState | null {
+export function reportedBy(status: ThreadStatus): ReportedState | null {
   switch (status.type) {
     case "idle":
       return { state: "idle", reason: null };

@@ -7,7 +7,7 @@ import { opencodeServerTransport } from "./transports/server/transport.ts";
 export function connect({ clock, report }: ConnectParts): ProviderConnection {
   const sessions = new OpencodeSessions({ clock, report });
   return {
-    said: (agent) => sessions.said(agent),
+    reportedState: (agent) => sessions.reportedState(agent),
     retryReason: (agent) => sessions.retryingOf(agent),
     running: (program) => runningOpencode(program, report),
     transports: ({ command }) => [opencodeServerTransport({ sessions, command })],

@@ -31,7 +31,7 @@ export class Happenings {
     private readonly changed: () => void,
   ) {}
 
-  said(session: string | null): ReportedState {
+  reportedState(session: string | null): ReportedState {
     // A dialog of a subagent is on the same screen.
     if (this.permissions.size > 0) return { state: "permission", reason: null };
     if (this.questions.size > 0) return { state: "question", reason: null };

@@ -56,10 +56,10 @@ export class OpencodeSessions implements AsyncDisposable {
   }
 
   /** What the program says that it does; null when it says nothing. */
-  said(agent: Agent): ReportedState | null {
+  reportedState(agent: Agent): ReportedState | null {
     if (opencodeLocatorOf(agent) === null) return null;
     const connection = this.known(agent);
-    if (connection?.open) return connection.happenings.said(agent.sessionId);
+    if (connection?.open) return connection.happenings.reportedState(agent.sessionId);
     return whileStarting(agent, startingMs, this.ages);
   }
 
@@ -73,7 +73,7 @@ export class OpencodeSessions implements AsyncDisposable {
   async ask(agent: Agent): Promise<ReportedState> {
     const connection = this.connectionOf(agent);
     await connection.opened();
-    return connection.happenings.said(agent.sessionId);
+    return connection.happenings.reportedState(agent.sessionId);
   }
 
   request<Result>(

@@ -6,7 +6,7 @@ import { piExtensionTransport } from "./transports/extension/transport.ts";
 export function connect({ clock, report }: ConnectParts): ProviderConnection {
   const sessions = new PiSessions({ clock, report });
   return {
-    said: (agent) => sessions.said(agent),
+    reportedState: (agent) => sessions.reportedState(agent),
     transports: () => [piExtensionTransport({ sessions })],
     links: (parts) => [new ProgramLink({ ...parts, program: sessions, report })],
     [Symbol.asyncDispose]: () => sessions[Symbol.asyncDispose](),

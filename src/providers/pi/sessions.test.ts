@@ -30,7 +30,7 @@ test(
     await new Promise<void>((resolve) => server.listen(socket, resolve));
     await tried.promise;
     expect(reported).toEqual([`the pi at ${socket}: SyntaxError`]);
-    expect(sessions.said(agent)).toBeNull();
+    expect(sessions.reportedState(agent)).toBeNull();
     watch[Symbol.dispose]();
     server.close();
     rmSync(folder, { recursive: true, force: true });

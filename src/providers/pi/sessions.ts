@@ -44,7 +44,7 @@ export class PiSessions implements AsyncDisposable {
   }
 
   /** What the program says that it does; null when it says nothing. */
-  said(agent: Agent): ReportedState | null {
+  reportedState(agent: Agent): ReportedState | null {
     if (piLocatorOf(agent) === null) return null;
     const state = this.known(agent)?.state ?? null;
     if (state !== null) return { state: state.working ? "working" : "idle", reason: null };

@@ -52,7 +52,7 @@ async function aSession() {
   return {
     transport: hookTransport({
       bells,
-      said: (one) => sessions.said(one),
+      reportedState: (one) => sessions.reportedState(one),
       watchState: (one, changed) => sessions.watch(one, changed),
       proofOf,
       pause: async () => undefined,
@@ -104,7 +104,7 @@ test(
     const { sessions, agent, proofOf } = session;
     const transport = hookTransport({
       bells: place.bells,
-      said: (one) => sessions.said(one),
+      reportedState: (one) => sessions.reportedState(one),
       watchState: (one, changed) => sessions.watch(one, changed),
       proofOf,
       pause: async () => undefined,

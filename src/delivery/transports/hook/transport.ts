@@ -18,7 +18,7 @@ export interface HookTransportParts extends SessionRecord {
   /** The folder of FIFOs, one per session. */
   readonly bells: string;
   /** What the program says that it does; null: it says nothing. */
-  readonly said: (agent: Agent) => { readonly state: AgentState; readonly forMs?: number } | null;
+  readonly reportedState: (agent: Agent) => { readonly state: AgentState; readonly forMs?: number } | null;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
   /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
@@ -33,7 +33,7 @@ const endingMs = 100;
 export const hookKind = endpointKind("hook", { sessionId: z.string().exactOptional() });
 export const hookEndpoint = (sessionId: string): Endpoint => hookKind.make({ sessionId });
 
-export function hookTransport({ bells, said, watchState, command, ...record }: HookTransportParts): Transport {
+export function hookTransport({ bells, reportedState, watchState, command, ...record }: HookTransportParts): Transport {
   return {
     name: hookKind.transport,
     traits: {
@@ -48,12 +48,12 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
     async ready({ agent }): Promise<Readiness> {
       if (!hooksReach(agent, bells)) return { kind: "gone", detail: `no hook of ${agent.name} calls Tieline` };
       const bell = bellOf(bells, agent);
-      const word = said(agent);
+      const reported = reportedState(agent);
       // The waiter of a session that was killed outlives it, and would lose the mail.
-      if (word === null) return { kind: "gone", detail: `${agent.name} does not say that it lives` };
-      if (word.state !== "idle") {
-        const hold = { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } as const;
-        return { kind: "held", hold, ...(word.forMs !== undefined && { againInMs: word.forMs }) };
+      if (reported === null) return { kind: "gone", detail: `${agent.name} does not say that it lives` };
+      if (reported.state !== "idle") {
+        const hold = { reason: "busy", detail: `${agent.name} is ${reported.state}; its hooks ask for mail` } as const;
+        return { kind: "held", hold, ...(reported.forMs !== undefined && { againInMs: reported.forMs }) };
       }
       if (bell === null || !isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
       // A waiter that has taken mail still holds its bell until it ends, but reads it no more.

@@ -18,7 +18,7 @@ import { endpointKind } from "../../../../delivery/transports/endpointKind.ts";
 /** The part of what we know of Claude Code's sessions that this way needs. */
 export interface Sessions {
   of(agent: Agent): RegisteredSession | null;
-  said(agent: Agent): ReportedState | null;
+  reportedState(agent: Agent): ReportedState | null;
   acceptsPeers(session: RegisteredSession): boolean;
   watch(agent: Agent, changed: () => void): Disposable;
 }
@@ -55,12 +55,12 @@ export function claudeSocketTransport({
     async ready({ agent, message }): Promise<Readiness> {
       const session = openSocket(agent);
       if (typeof session === "string") return { kind: "gone", detail: session };
-      const said = sessions.said(agent);
-      if (said === null || said.state === "unknown")
+      const reported = sessions.reportedState(agent);
+      if (reported === null || reported.state === "unknown")
         return { kind: "held", hold: { reason: "unreadable", detail: `${agent.name} does not say what it does` } };
-      return said.state === "working" && joinsTurn(message, hooksReach(agent))
+      return reported.state === "working" && joinsTurn(message, hooksReach(agent))
         ? { kind: "ready", observed: session }
-        : readyAtIdle(agent, said, session);
+        : readyAtIdle(agent, reported, session);
     },
 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
@@ -111,8 +111,8 @@ function joinsTurn({ when, hard }: Message, hooked: boolean): boolean {
   return hard || (when !== "turn" && !hooked);
 }
 
-function readyAtIdle(agent: Agent, said: ReportedState, session: RegisteredSession): Readiness {
-  return heldBy(agent, said) ?? { kind: "ready", observed: session };
+function readyAtIdle(agent: Agent, reported: ReportedState, session: RegisteredSession): Readiness {
+  return heldBy(agent, reported) ?? { kind: "ready", observed: session };
 }
 
 /** Agents that we start are opened by the settings that they are started with. */

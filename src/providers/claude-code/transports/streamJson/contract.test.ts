@@ -48,11 +48,11 @@ transportContract(
       sessionId,
       endpoints: [{ transport: "tmux", locator: { agentPid: child.pid } }, endpoint],
     });
-    await until(() => sessions.said(agent)?.state === "idle", "the program to register its session");
+    await until(() => sessions.reportedState(agent)?.state === "idle", "the program to register its session");
     return {
       transport: streamJsonTransport({
         home,
-        said: (one) => sessions.said(one),
+        reportedState: (one) => sessions.reportedState(one),
         watchState: (one, changed) => sessions.watch(one, changed),
         proofOf: (one, message) => proofOf(sessions, one, message),
       }),

@@ -23,7 +23,7 @@ export const streamJsonKind = endpointKind("stream-json", {});
 export interface StreamJsonParts {
   /** The home, below which the streams lie. */
   readonly home: string;
-  readonly said: ReadReportedState;
+  readonly reportedState: ReadReportedState;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
   readonly proofOf: (agent: Agent, message: Message) => Promise<TranscriptProof | null>;
   readonly pause?: (ms: number) => Promise<void>;
@@ -39,7 +39,7 @@ const sweepMs = 50;
 
 export function streamJsonTransport({
   home,
-  said,
+  reportedState,
   watchState,
   proofOf,
   pause = Bun.sleep,
@@ -59,8 +59,8 @@ export function streamJsonTransport({
       const streams = streamsOf(agent);
       if (streams === null || !hasReader(streams.input))
         return { kind: "gone", detail: `${agent.name} does not read its input` };
-      const word = said(agent);
-      const hold = word && holdOf(agent, word);
+      const reported = reportedState(agent);
+      const hold = reported && holdOf(agent, reported);
       return hold === null || (message.when !== "turn" && hold.reason === "busy")
         ? { kind: "ready" }
         : { kind: "held", hold };

@@ -12,7 +12,7 @@ import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
 import { isRecorded, lengthOf, untilRecorded } from "../../rollout.ts";
-import { codexServerOf, saidBy, type CodexThreads, type Thread } from "../../threads.ts";
+import { codexServerOf, reportedBy, type CodexThreads, type Thread } from "../../threads.ts";
 import { codexMentions } from "../../terminal.ts";
 import { holdOf } from "../../../../agents/status/reportedState.ts";
 import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
@@ -46,11 +46,11 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
       } catch (thrown) {
         return { kind: "gone", detail: asTielineError(thrown).message };
       }
-      const said = thread && saidBy(thread.status);
-      if (!thread || !said)
+      const reported = thread && reportedBy(thread.status);
+      if (!thread || !reported)
         return { kind: "held", hold: { reason: "starting", detail: `${agent.name} has no conversation yet` } };
-      if (said.state === "working" && joinsTurn(message, agent)) return { kind: "ready", observed: thread };
-      const hold = holdOf(agent, said);
+      if (reported.state === "working" && joinsTurn(message, agent)) return { kind: "ready", observed: thread };
+      const hold = holdOf(agent, reported);
       return hold === null ? { kind: "ready", observed: thread } : { kind: "held", hold };
     },
 

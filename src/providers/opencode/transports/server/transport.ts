@@ -18,7 +18,7 @@ import type { Attempt, Readiness, Transport } from "../../../../delivery/transpo
 export interface OpencodeServerParts {
   readonly sessions: Pick<
     OpencodeSessions,
-    "said" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch"
+    "reportedState" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch"
   >;
   /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
@@ -39,20 +39,20 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
     earliest: () => "tool",
 
     async ready({ agent, message }): Promise<Readiness> {
-      if (sessions.said(agent)?.state === "starting")
+      if (sessions.reportedState(agent)?.state === "starting")
         return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
-      const said = await sessions.ask(agent).catch(asTielineError);
-      if (said instanceof Error) return { kind: "gone", detail: said.message };
+      const reported = await sessions.ask(agent).catch(asTielineError);
+      if (reported instanceof Error) return { kind: "gone", detail: reported.message };
       if (sessions.sessionOf(agent) === null && opencodeLocatorOf(agent)?.adopted)
         return { kind: "gone", detail: `nothing was said to ${agent.name} yet that would tell its conversation` };
-      if (said.state === "working" && message.when !== "turn") return { kind: "ready" };
-      const hold = holdOf(agent, said);
+      if (reported.state === "working" && message.when !== "turn") return { kind: "ready" };
+      const hold = holdOf(agent, reported);
       return hold === null ? { kind: "ready" } : { kind: "held", hold };
     },
 
     async deliver(attempt, signal): Promise<Outcome> {
       const { agent, message } = attempt;
-      const joins = sessions.said(agent)?.state === "working" && !message.hard;
+      const joins = sessions.reportedState(agent)?.state === "working" && !message.hard;
       try {
         const session = sessions.sessionOf(agent) ?? (await newSession(agent, signal));
         const to = (path: string, body: unknown) => sessions.request(agent, "POST", path, { body, signal });

@@ -16,7 +16,7 @@ import { holdOf } from "../../../../agents/status/reportedState.ts";
 import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
 export interface PiExtensionParts {
-  readonly sessions: Pick<PiSessions, "said" | "ask" | "call" | "watch">;
+  readonly sessions: Pick<PiSessions, "reportedState" | "ask" | "call" | "watch">;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -32,12 +32,12 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
     earliest: () => "interrupt",
 
     async ready({ agent, message }): Promise<Readiness> {
-      if (sessions.said(agent)?.state === "starting")
+      if (sessions.reportedState(agent)?.state === "starting")
         return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
-      const said = await sessions.ask(agent).catch(asTielineError);
-      if (said instanceof Error) return { kind: "gone", detail: said.message };
-      if (said.state === "working" && message.when !== "turn") return { kind: "ready" };
-      const hold = holdOf(agent, said);
+      const reported = await sessions.ask(agent).catch(asTielineError);
+      if (reported instanceof Error) return { kind: "gone", detail: reported.message };
+      if (reported.state === "working" && message.when !== "turn") return { kind: "ready" };
+      const hold = holdOf(agent, reported);
       return hold === null ? { kind: "ready" } : { kind: "held", hold };
     },
 
