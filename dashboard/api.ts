@@ -1,5 +1,5 @@
 /** How the page talks to its daemon: as the user, by requests that are signed with the key of this tab. */
-import { createClient, TielineError, type Client, type Daemon } from "../src/client/browser.ts";
+import { createClient, TielineError, type Client, type DaemonAddress } from "../src/client/browser.ts";
 import { deviceStore } from "./session/deviceStore.ts";
 import { createSession } from "./session/session.ts";
 
@@ -11,7 +11,7 @@ export const session = createSession({
   isIntercepted: () => Boolean(navigator.serviceWorker?.controller),
 });
 
-export const daemon: Daemon = { url: location.origin, fetch: session.fetch };
+export const daemon: DaemonAddress = { url: location.origin, fetch: session.fetch };
 
 const clients = new Map<string, Client>();
 

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Seat } from "../agents/directory/claims.ts";
+import type { TeamSeat } from "../agents/directory/claims.ts";
 import type { Directory } from "../agents/directory/directory.ts";
 import { digestOf } from "../agents/directory/token.ts";
 import type { Teams } from "../agents/teams.ts";
@@ -153,7 +153,7 @@ export class Callers {
     return this.seatOf(caller).team;
   }
 
-  private seatOf({ team, cwd = "/" }: Caller): Seat {
+  private seatOf({ team, cwd = "/" }: Caller): TeamSeat {
     return this.parts.teams.claims.seatOf(team, cwd);
   }
 

@@ -1,17 +1,17 @@
 import type { AgentView } from "../api/schema.ts";
 import { present, type Presenting } from "./present.ts";
 import { table, type Cell } from "./table.ts";
-import type { Style, Terminal } from "./terminal.ts";
+import type { TextStyle, Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
-const dots: Record<AgentView["presence"], readonly [dot: string, style: Style]> = {
+const dots: Record<AgentView["presence"], readonly [dot: string, style: TextStyle]> = {
   active: ["●", "green"],
   idle: ["○", "yellow"],
   offline: ["×", "dim"],
   terminated: ["×", "dim"],
 };
 
-const stateStyles: Partial<Record<AgentView["state"], Style>> = {
+const stateStyles: Partial<Record<AgentView["state"], TextStyle>> = {
   working: "green",
   starting: "yellow",
   permission: "yellow",
@@ -65,7 +65,7 @@ export function agentTable(
   return table(titles, rows, terminal.paint, terminal.width());
 }
 
-const styled = (text: string, style: Style | undefined): Cell => (style ? { text, style } : { text });
+const styled = (text: string, style: TextStyle | undefined): Cell => (style ? { text, style } : { text });
 
 /** What keeps its mail waiting matters more than what it does. How a program ended says both. */
 function whyOf({ name, state, pane, held, heldAt, reason, note, exit }: AgentView, now: number): string {

@@ -15,7 +15,7 @@ type Start = (home: Home, env: Environment) => Promise<void>;
 
 const lazyStart: Start = async (home, env) => (await import("./start.ts")).startDaemon(home, env);
 
-export interface ConnectOptions {
+export interface DaemonCallOptions {
   readonly team?: string | undefined;
   readonly start?: Start;
   /** May say more about the caller. */
@@ -29,7 +29,7 @@ export interface ConnectOptions {
 export function connect(
   home: Home,
   env: Environment,
-  { team, start = lazyStart, as = (caller) => caller, token, noticed }: ConnectOptions = {},
+  { team, start = lazyStart, as = (caller) => caller, token, noticed }: DaemonCallOptions = {},
 ): Client {
   let early = token;
   return {

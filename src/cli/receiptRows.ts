@@ -1,7 +1,7 @@
 import type { ReceiptView } from "../api/schema.ts";
 import { addressee, type Name } from "./names.ts";
 import { table, type Cell } from "./table.ts";
-import type { Style, Terminal } from "./terminal.ts";
+import type { TextStyle, Terminal } from "./terminal.ts";
 import { clockTime } from "./times.ts";
 
 /** One line for each message: when, tag, from whom to whom, how far, and what about. */
@@ -31,7 +31,7 @@ function standing({ deliveries }: ReceiptView): Cell {
   return { text, style: styleOf(states) };
 }
 
-function styleOf(states: readonly string[]): Style {
+function styleOf(states: readonly string[]): TextStyle {
   if (states.some((state) => state === "failed" || state === "expired")) return "red";
   return states.every((state) => ["delivered", "seen", "answered"].includes(state)) ? "green" : "yellow";
 }

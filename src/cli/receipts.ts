@@ -2,11 +2,11 @@ import type { DeliveryView, ReceiptView, HistoryView } from "../api/schema.ts";
 import { namesFor, teamOf, type Name } from "./names.ts";
 import { present, type Presenting } from "./present.ts";
 import { span } from "./times.ts";
-import type { Paint, Style } from "./terminal.ts";
+import type { Paint, TextStyle } from "./terminal.ts";
 
 type State = DeliveryView["state"];
 
-const marks: Record<State, readonly [mark: string, style: Style]> = {
+const marks: Record<State, readonly [mark: string, style: TextStyle]> = {
   queued: ["·", "yellow"],
   claimed: ["·", "yellow"],
   delivered: ["✓", "green"],

@@ -60,7 +60,7 @@ async function bodyOf(words: readonly string[], flags: SendingValues): Promise<s
   return readBody(words, flags.stdin ? "-" : flags.file);
 }
 
-export interface Sent {
+export interface Conclusion {
   readonly home: Pick<Home, "config">;
   readonly flags: SendingValues;
   readonly daemon: Client;
@@ -68,7 +68,7 @@ export interface Sent {
 }
 
 /** Shows what became of a message, after waiting for it if that was asked for. Resolves with the exit code. */
-export async function conclude(receipt: ReceiptView, { home, flags, daemon, terminal }: Sent): Promise<number> {
+export async function conclude(receipt: ReceiptView, { home, flags, daemon, terminal }: Conclusion): Promise<number> {
   if (flags.wait !== undefined) {
     const { follow } = await import("./follow.ts");
     const timeoutMs = flags.timeout ?? (await patienceMs(flags.wait, home));

@@ -1,9 +1,9 @@
 import { oneLine } from "../model/visible.ts";
-import { fit, type Paint, type Style } from "./terminal.ts";
+import { fit, type Paint, type TextStyle } from "./terminal.ts";
 
 export interface Cell {
   readonly text: string;
-  readonly style?: Style;
+  readonly style?: TextStyle;
 }
 
 /** Columns as wide as their content; the last one gives way when the terminal is narrow. */

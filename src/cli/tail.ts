@@ -2,13 +2,17 @@ import { closeSync, fstatSync, openSync, readSync, statSync, watch } from "node:
 import { basename, dirname } from "node:path";
 import type { Terminal } from "./terminal.ts";
 
-export interface TailOptions {
+export interface PrintedTailOptions {
   readonly lines: number;
   readonly follow: boolean;
 }
 
 /** The last lines of a log, and what is added to it, also when its content moves aside. */
-export async function printLog(path: string, terminal: Terminal, { lines, follow }: TailOptions): Promise<number> {
+export async function printLog(
+  path: string,
+  terminal: Terminal,
+  { lines, follow }: PrintedTailOptions,
+): Promise<number> {
   const log = followFile(path);
   const last = log
     .rest()

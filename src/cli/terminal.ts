@@ -46,9 +46,9 @@ export const errorText = ({ code, message, remedy, output = [] }: Refusal): stri
 ];
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
-export type Style = keyof typeof codes;
+export type TextStyle = keyof typeof codes;
 /** Marks a part of a line for a colour. */
-export type Paint = (style: Style, text: string) => string;
+export type Paint = (style: TextStyle, text: string) => string;
 
 export const plain: Paint = (_style, text) => text;
 

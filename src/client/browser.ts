@@ -1,7 +1,7 @@
 /**
  * `tieline/client`: the typed client for pages and for programs that have a URL and a token. Needs nothing but fetch.
  */
-export { createClient, mayHaveArrived, type Client, type Daemon, type Fetch } from "./client.ts";
+export { createClient, mayHaveArrived, type Client, type DaemonAddress, type Fetch } from "./client.ts";
 export { streamEvents, type StreamedEvent, type StreamOptions } from "./stream.ts";
 export { TielineError, type ErrorCode } from "../model/errors.ts";
 export type {

@@ -6,7 +6,7 @@ import type { Caller, Input, OperationName, Output } from "../api/schema.ts";
  * Where a daemon listens: at its socket, or at its loopback port, which wants a token. `fetch` sends the requests in
  * another way: the dashboard signs them, and only Bun's own can speak to a socket.
  */
-export type Daemon = { readonly fetch?: Fetch } & (
+export type DaemonAddress = { readonly fetch?: Fetch } & (
   | { readonly socket: string }
   | { readonly url: string; readonly token?: string }
 );
@@ -21,7 +21,7 @@ export interface Client {
 export type Noticed = (notices: readonly string[]) => Promise<void>;
 
 /** Typed calls to a daemon. Failures are TielineErrors: the daemon's own, or DAEMON_UNAVAILABLE. */
-export function createClient(daemon: Daemon, caller: Caller, noticed: Noticed = async () => undefined): Client {
+export function createClient(daemon: DaemonAddress, caller: Caller, noticed: Noticed = async () => undefined): Client {
   const { base, headers: identity, unix, send } = lineTo(daemon, caller);
 
   return {
@@ -53,7 +53,7 @@ export interface Line {
 }
 
 /** What every request to a daemon has in common. */
-export function lineTo(daemon: Daemon, caller: Caller): Line {
+export function lineTo(daemon: DaemonAddress, caller: Caller): Line {
   const headers = { [callerHeader]: encodeURIComponent(JSON.stringify(caller)) };
   const { fetch: send = fetch } = daemon;
   if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket }, send };

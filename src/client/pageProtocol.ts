@@ -49,12 +49,12 @@ export interface SignInAnswer {
 }
 
 /** Where a text is valid: this boot of the daemon, this origin of the page. */
-export interface Context {
+export interface PageContext {
   readonly boot: string;
   readonly origin: string;
 }
 
-export interface RequestFacts extends Context {
+export interface RequestFacts extends PageContext {
   readonly tab: string;
   /** Counts up in the tab; the daemon accepts each number once. */
   readonly number: number;
@@ -68,14 +68,18 @@ export interface RequestFacts extends Context {
   readonly headers: readonly string[];
 }
 
-export const helloText = ({ boot, origin }: Context, nonce: string, clockMs: number): string =>
+export const helloText = ({ boot, origin }: PageContext, nonce: string, clockMs: number): string =>
   textFor("hello", boot, origin, nonce, clockMs);
 
-export const signInText = ({ boot, origin }: Context, { code, deviceKey, tabKey }: Omit<SignInBody, "proof">): string =>
-  textFor("sign in", boot, origin, code, deviceKey, tabKey);
+export const signInText = (
+  { boot, origin }: PageContext,
+  { code, deviceKey, tabKey }: Omit<SignInBody, "proof">,
+): string => textFor("sign in", boot, origin, code, deviceKey, tabKey);
 
-export const openTabText = ({ boot, origin }: Context, { device, tabKey }: Omit<OpenTabBody, "signature">): string =>
-  textFor("open tab", boot, origin, device, tabKey);
+export const openTabText = (
+  { boot, origin }: PageContext,
+  { device, tabKey }: Omit<OpenTabBody, "signature">,
+): string => textFor("open tab", boot, origin, device, tabKey);
 
 export const requestText = ({
   boot,

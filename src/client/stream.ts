@@ -1,6 +1,6 @@
 import { TielineError } from "../model/errors.ts";
 import type { Event, EventFilter } from "../model/event.ts";
-import { fromProblem, lineTo, unavailable, type Daemon } from "./client.ts";
+import { fromProblem, lineTo, unavailable, type DaemonAddress } from "./client.ts";
 import { pathOf } from "../api/wire.ts";
 import type { Caller } from "../api/schema.ts";
 
@@ -21,7 +21,7 @@ const longestPauseMs = 2_000;
  * and continues after the last event; only a daemon that was never there, or that refuses, is an error.
  */
 export async function* streamEvents(
-  daemon: Daemon,
+  daemon: DaemonAddress,
   caller: Caller,
   options: StreamOptions = {},
   signal?: AbortSignal,
@@ -52,7 +52,7 @@ export async function* streamEvents(
 }
 
 async function open(
-  daemon: Daemon,
+  daemon: DaemonAddress,
   caller: Caller,
   { after, agent, team, types }: StreamOptions,
   signal: AbortSignal | undefined,

@@ -13,8 +13,8 @@ import {
   removeDraft,
   replaceByDraft,
   vacuumToDraft,
-  type Preparation,
-  type Prepared,
+  type DraftPreparation,
+  type PreparedDraft,
 } from "../mailbox/sqlite/replace.ts";
 import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
 import { userId } from "../model/agent.ts";
@@ -95,7 +95,7 @@ export function restorable(home: Places, file: string): Examination {
   return found;
 }
 
-export interface Restored extends Prepared {
+export interface Restored extends PreparedDraft {
   readonly file: string;
   readonly messages: number;
   /** Where the replaced mailbox is kept; null: there was none. */
@@ -136,7 +136,7 @@ export async function restore(home: Places, file: string, now: number): Promise<
   }
 }
 
-export interface Repaired extends Prepared, Omit<Rebuilt, "id"> {
+export interface Repaired extends PreparedDraft, Omit<Rebuilt, "id"> {
   /** What was wrong. */
   readonly problem: string;
   /** Where the damaged database is kept; null: there was none. */
@@ -180,8 +180,8 @@ export async function repair(home: Places, now: number): Promise<Repaired | null
 async function rebuildDraft(
   home: Places,
   now: number,
-): Promise<Prepared & Omit<Rebuilt, "id"> & { readonly changes: number }> {
-  const why: Preparation["why"] = ({ state }, isFetched) =>
+): Promise<PreparedDraft & Omit<Rebuilt, "id"> & { readonly changes: number }> {
+  const why: DraftPreparation["why"] = ({ state }, isFetched) =>
     isFetched && state === "queued"
       ? null
       : "it was open in the mailbox that was repaired, and later changes may be lost";

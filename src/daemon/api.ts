@@ -1,6 +1,6 @@
 /** The API on the loopback port, which any user of this machine and any web page can reach. */
 import { asTielineError, TielineError } from "../model/errors.ts";
-import type { Connection } from "../os/httpServer.ts";
+import type { HttpConnection } from "../os/httpServer.ts";
 import { bearerOf, problem, type Handle } from "./http.ts";
 import type { LoopbackRoute } from "./loopback.ts";
 import type { PageSessions } from "./page/sessions.ts";
@@ -35,7 +35,7 @@ export function guardedRoute(prefix: string, handle: Handle, { isKnown, stopping
     request: Request,
     url: URL,
     sessions: PageSessions,
-    connection: Connection,
+    connection: HttpConnection,
   ): Promise<Response> {
     try {
       const admitted = await sessions.admit(request, url);

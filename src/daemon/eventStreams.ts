@@ -10,7 +10,7 @@ import type { TeamFilterParts } from "../api/teamFilter.ts";
 import type { Spine } from "../events/spine.ts";
 import type { Agent } from "../model/agent.ts";
 import { isWanted, type Event, type EventFilter } from "../model/event.ts";
-import type { Answer } from "./http.ts";
+import type { HttpAnswer } from "./http.ts";
 import { eventStream } from "./stream.ts";
 
 export interface EventStreamParts extends TeamFilterParts {
@@ -22,7 +22,7 @@ export interface EventStreamParts extends TeamFilterParts {
 }
 
 /** Answers `events` for a request that accepts text/event-stream. */
-export function eventStreams(parts: EventStreamParts): Answer {
+export function eventStreams(parts: EventStreamParts): HttpAnswer {
   const { callers, rights, events, statusMonitor, directory } = parts;
   const checkTeam = checkTeamOf(parts);
   return async (request, { caller, signal }) => {

@@ -13,14 +13,14 @@ export const unboundedBytes = Number.MAX_SAFE_INTEGER;
 export type Handle = (request: Request, signal: AbortSignal) => Promise<Response>;
 
 /** An answer that is no JSON; null leaves the request to the operation at the same place. */
-export type Answer = (request: Request, call: Call) => Promise<Response | null>;
+export type HttpAnswer = (request: Request, call: Call) => Promise<Response | null>;
 
 export interface HandleParts {
   readonly operations: Operations;
   readonly report: (context: string, fault: unknown) => void;
   /** What a request says about its caller. */
   readonly callerOf: (request: Request) => Caller;
-  readonly answers?: Readonly<Record<string, Answer>>;
+  readonly answers?: Readonly<Record<string, HttpAnswer>>;
   /** Notices for the caller, in addition to the answer. */
   readonly notices?: (caller: Caller, operation: OperationName) => readonly string[];
   /** Whether requests that come in now may have been given up by their callers. */

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { TielineError } from "../model/errors.ts";
 import { atomicWrite } from "../os/atomicWrite.ts";
-import { serveHttp, type Connection, type HttpServer } from "../os/httpServer.ts";
+import { serveHttp, type HttpConnection, type HttpServer } from "../os/httpServer.ts";
 import { problem } from "./http.ts";
 
 /** What answers at a path of the loopback port; null: not mine. */
-export type LoopbackRoute = (request: Request, url: URL, connection: Connection) => Promise<Response> | null;
+export type LoopbackRoute = (request: Request, url: URL, connection: HttpConnection) => Promise<Response> | null;
 
 export interface Loopback {
   readonly port: number;
@@ -131,7 +131,11 @@ const wordsFor = (thrown: unknown, port: number): string =>
 const unusable = (port: number, thrown: unknown): TielineError =>
   new TielineError("CONFLICT", wordsFor(thrown, port), { remedy: "choose another one", operands: { port } });
 
-async function answer(request: Request, connection: Connection, routes: readonly LoopbackRoute[]): Promise<Response> {
+async function answer(
+  request: Request,
+  connection: HttpConnection,
+  routes: readonly LoopbackRoute[],
+): Promise<Response> {
   const host = request.headers.get("host");
   if (host === null) return problem(noHost());
   // A page elsewhere may have its name resolved to 127.0.0.1; its requests still carry that name.

@@ -5,7 +5,7 @@ import type { Metrics } from "../events/metrics.ts";
 import type { NatsPublisher } from "../events/nats/publisher.ts";
 import type { Spine } from "../events/spine.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import type { Answer } from "./http.ts";
+import type { HttpAnswer } from "./http.ts";
 
 export interface MetricsParts {
   readonly callers: Callers;
@@ -18,7 +18,15 @@ export interface MetricsParts {
 }
 
 /** `/metrics`, as Prometheus reads it. */
-export function metricsAnswer({ callers, mailbox, directory, courier, metrics, events, nats }: MetricsParts): Answer {
+export function metricsAnswer({
+  callers,
+  mailbox,
+  directory,
+  courier,
+  metrics,
+  events,
+  nats,
+}: MetricsParts): HttpAnswer {
   return async (_, { caller }) => {
     // It counts who writes to whom, in every team.
     await callers.user(caller);

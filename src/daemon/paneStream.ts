@@ -6,7 +6,7 @@ import { asTielineError, TielineError } from "../model/errors.ts";
 import { capture, snapshotPane } from "../tmux/pane.ts";
 import { paneOf, programCalled, type Resolving } from "../api/addressed.ts";
 import type { Callers } from "../api/callers.ts";
-import type { Answer } from "./http.ts";
+import type { HttpAnswer } from "./http.ts";
 
 /** What changed on a screen since the last frame; the first one has every row, and what scrolled out above. */
 export interface PaneFrame {
@@ -37,7 +37,7 @@ const heartbeatMs = 15_000;
  * Rows instead of the program's own bytes: a picture read from tmux is right from its first frame on, whatever was
  * printed before the stream started, and a reader that falls behind skips frames instead of bytes.
  */
-export function paneStreams(parts: PaneStreamParts): Answer {
+export function paneStreams(parts: PaneStreamParts): HttpAnswer {
   const { callers, servers, tmux } = parts;
   return async (request, { caller, signal }) => {
     const from = await callers.user(caller);

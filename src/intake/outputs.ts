@@ -14,7 +14,7 @@ import { tailLogs } from "./logs/tail.ts";
 import type { Submissions } from "./submissions.ts";
 
 /** Where an agent's words can be read. */
-export interface Output {
+export interface AgentOutput {
   /** A path, or a pattern that several files match. */
   readonly pattern: string;
   /** What a program printed, and not a log with entries. */
@@ -22,7 +22,7 @@ export interface Output {
 }
 
 /** What its profile names, and what a program without a terminal prints to, which its launch data name. */
-export function outputsOf({ launch }: Agent, profile: Profile | null): readonly Output[] {
+export function outputsOf({ launch }: Agent, profile: Profile | null): readonly AgentOutput[] {
   const logs = (profile?.logs ?? []).map((pattern) => ({ pattern, plain: false }));
   const printed = launch?.["output"];
   return typeof printed === "string" ? [...logs, { pattern: printed, plain: true }] : logs;
@@ -41,7 +41,7 @@ export interface OutputParts {
 }
 
 /** Runs until the signal aborts. Never rejects. */
-export function readOutput(agent: Agent, output: Output, parts: OutputParts): Promise<void> {
+export function readOutput(agent: Agent, output: AgentOutput, parts: OutputParts): Promise<void> {
   return runForever(
     `what ${agent.team}:${agent.name} writes`,
     parts.signal,
@@ -50,7 +50,7 @@ export function readOutput(agent: Agent, output: Output, parts: OutputParts): Pr
   );
 }
 
-function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
+function follow(agent: Agent, { pattern: path, plain }: AgentOutput, parts: OutputParts): Promise<void> {
   const { submissions, documents, tell, fault, idle, signal, clock = systemClock } = parts;
   if (!plain) forgetRemoved(agent, path, documents);
   const known = positionsOf(agent, documents);

@@ -11,7 +11,7 @@ import { systemClock, type AgentId, type Clock, type MessageId } from "../model/
 import type { Message } from "../model/message.ts";
 import { filesKind } from "../delivery/transports/filesEndpoint.ts";
 import { watchOutbox } from "./outbox/watch.ts";
-import { readOutput, type Output } from "./outputs.ts";
+import { readOutput, type AgentOutput } from "./outputs.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
 
 /** What is written for the agent to read. */
@@ -42,7 +42,7 @@ export interface WorkspacesParts {
   /** The names that the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
   /** Files with the agent's output. */
-  readonly outputsOf: (agent: Agent) => readonly Output[];
+  readonly outputsOf: (agent: Agent) => readonly AgentOutput[];
   readonly report: (context: string, fault: unknown) => void;
   /** How often the agents and the lists are compared with what is there, behind the calls of `refresh`. */
   readonly sweepMs?: number;
@@ -219,7 +219,7 @@ export class Workspaces {
     });
   }
 
-  private read(room: Room, output: Output): Promise<void> {
+  private read(room: Room, output: AgentOutput): Promise<void> {
     const { submissions, documents } = this.parts;
     const { agent, stop } = room;
     const place = `${agent.id}:${output.pattern}`;

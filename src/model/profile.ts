@@ -14,7 +14,7 @@ export type Network = (typeof networks)[number];
  * How mail reaches it: typed at its prompt (or written to its standard input), or only to the files of its workspace.
  */
 export const inputs = ["terminal", "files"] as const;
-export type Input = (typeof inputs)[number];
+export type ProgramInput = (typeof inputs)[number];
 
 /** How the program asks before it acts; default `ask`. */
 export const permissionModes = ["ask", "auto", "skip"] as const;
@@ -62,7 +62,7 @@ export interface Profile {
   readonly hostPorts: readonly number[];
   /** Further paths that a sandboxed agent may read. */
   readonly readable: readonly string[];
-  readonly input: Input;
+  readonly input: ProgramInput;
   readonly permissions: PermissionMode;
   readonly may: readonly Permission[];
   /** Files with the agent's output, read for text markers. */

@@ -19,7 +19,7 @@ export interface ObjectApi {
   readonly name: string;
   readonly team: string;
   /** Resolves when the message is stored; rejects with why it was refused. */
-  send(to: string, content: string, options?: SendOptions): Promise<Accepted>;
+  send(to: string, content: string, options?: ObjectSendOptions): Promise<Accepted>;
   /** To all agents that the object has an edge to. */
   broadcast(content: string): Promise<Accepted>;
   /** A line in the daemon's log. */
@@ -31,7 +31,7 @@ export interface MessageApi extends ObjectApi {
   reply(content: string): Promise<Accepted>;
 }
 
-export interface SendOptions {
+export interface ObjectSendOptions {
   /** The same key again is the same message, however often it is sent. */
   readonly key?: string;
   /** May the message start a recipient that is offline? Default: as for other senders. */

@@ -16,14 +16,14 @@ export interface HttpServerOptions {
   readonly hostname: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly fetch: (request: Request, connection: Connection) => Promise<Response>;
+  readonly fetch: (request: Request, connection: HttpConnection) => Promise<Response>;
   /** A fault of the handler. Its caller gets a bare 500. */
   readonly report: (context: string, fault: unknown) => void;
   readonly limits?: Partial<HttpLimits>;
 }
 
 /** The connection of a request. */
-export interface Connection {
+export interface HttpConnection {
   /** The caller has proved who it is: the connection no longer counts as a stranger's. */
   admit(): void;
 }

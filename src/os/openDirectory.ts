@@ -19,7 +19,7 @@ import { thisUser } from "./untrustedFile.ts";
 
 const throughHandles = existsSync("/proc/self/fd");
 
-export interface Directory {
+export interface OpenDirectory {
   readonly fd: number;
   /** The path of an entry, by way of the handle. */
   entry(name: string): string;
@@ -35,7 +35,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-export function openWorkspace(path: string): Directory {
+export function openWorkspace(path: string): OpenDirectory {
   return directoryAt(path, openSync(path, constants.O_RDONLY | constants.O_DIRECTORY));
 }
 
@@ -43,7 +43,7 @@ export function openWorkspace(path: string): Directory {
  * A directory in `parent` that other users cannot read. It is made where it is missing, and closed to others where it
  * is this user's. Throws ELOOP or ENOTDIR when it is a link or no directory.
  */
-export function openPrivateDirectory(parent: Directory, name: string): Directory {
+export function openPrivateDirectory(parent: OpenDirectory, name: string): OpenDirectory {
   const path = parent.entry(name);
   makeDirectory(path);
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -60,7 +60,7 @@ export function openPrivateDirectory(parent: Directory, name: string): Directory
   return directory;
 }
 
-function directoryAt(path: string, fd: number, owner?: Owner): Directory {
+function directoryAt(path: string, fd: number, owner?: Owner): OpenDirectory {
   const { dev, ino, uid, gid } = fstatSync(fd);
   const base = throughHandles ? `/proc/self/fd/${fd}` : path;
   return {

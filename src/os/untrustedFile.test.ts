@@ -23,7 +23,7 @@ import {
   untrustedText,
   userOrRoot,
   type FileRules,
-  type Refusal,
+  type FileRefusal,
 } from "./untrustedFile.ts";
 
 const lackOfRoot = lackUnless(process.getuid?.() === 0, "giving a file to another user needs root");
@@ -168,7 +168,7 @@ describe("an untrusted file", () => {
   });
 
   test("that is refused says what it is and what to do", () => {
-    const found = openUntrusted(join(home, "fifo")) as Refusal;
+    const found = openUntrusted(join(home, "fifo")) as FileRefusal;
     expect(refusalError(join(home, "fifo"), found)).toMatchObject({
       code: "FILE_REFUSED",
       message: `${join(home, "fifo")} is a FIFO, not a regular file`,
@@ -180,7 +180,7 @@ describe("an untrusted file", () => {
 
   test("that the system cannot open keeps the system's error", () => {
     const path = join(dir, "n".repeat(300));
-    const found = openUntrusted(path) as Refusal;
+    const found = openUntrusted(path) as FileRefusal;
     expect(found.why).toBe("unreadable");
     expect(refusalError(path, found)).toMatchObject({ code: "ENAMETOOLONG" });
   });

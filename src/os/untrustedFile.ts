@@ -43,7 +43,7 @@ export type RefusalReason =
   | "secondName"
   | "unreadable";
 
-export interface Refusal {
+export interface FileRefusal {
   readonly ok: false;
   readonly why: RefusalReason;
   /** Completes a sentence that begins with the path: "is a FIFO, not a regular file". */
@@ -81,7 +81,7 @@ export const settingsRules = (maxBytes = 4 << 20): FileRules & { readonly maxByt
 });
 
 /** Never throws for anything that the file is or does. */
-export function openUntrusted(path: string, rules: FileRules = {}): OpenFile | Refusal {
+export function openUntrusted(path: string, rules: FileRules = {}): OpenFile | FileRefusal {
   if (path.includes("\0")) return refusal("missing", "is no path: it has a NUL byte");
   let fd: number | null = null;
   try {
@@ -128,7 +128,10 @@ function realParent(directory: string): string {
  * The whole file, of at most `maxBytes`, also when it grows while it is read. Never throws for what the file is or
  * does.
  */
-export function readUntrusted(path: string, rules: FileRules & { readonly maxBytes: number }): FileContent | Refusal {
+export function readUntrusted(
+  path: string,
+  rules: FileRules & { readonly maxBytes: number },
+): FileContent | FileRefusal {
   const file = openUntrusted(path, rules);
   if (!file.ok) return file;
   using _ = file;
@@ -155,7 +158,7 @@ export function untrustedText(path: string, rules: FileRules & { readonly maxByt
  * A refusal as an error. What the system refused for now (no file descriptors left, an I/O error) stays the system's
  * error.
  */
-export function refusalError(path: string, { why, detail, cause }: Refusal): unknown {
+export function refusalError(path: string, { why, detail, cause }: FileRefusal): unknown {
   if (why === "unreadable" && cause !== undefined) return cause;
   return new TielineError("FILE_REFUSED", `${path} ${detail}`, {
     remedy: remedies[why],
@@ -204,7 +207,7 @@ function readFrom(fd: number, offset: number, length: number, expected = length)
 function unfitness(
   stats: Stats,
   { maxBytes = Infinity, owners = [thisUser()], singleName = false }: FileRules,
-): Refusal | null {
+): FileRefusal | null {
   if (stats.isSymbolicLink()) return refusal("link", "is a link; links are not followed here");
   if (!stats.isFile()) return refusal("notRegular", `is a ${kindOf(stats)}, not a regular file`);
   if (owners !== "anyone" && !owners.includes(stats.uid))
@@ -213,7 +216,7 @@ function unfitness(
   return stats.size > maxBytes ? tooLarge(stats.size, maxBytes) : null;
 }
 
-function misplaced(fd: number, stats: Stats, path: string, below: FileRules["below"]): Refusal | null {
+function misplaced(fd: number, stats: Stats, path: string, below: FileRules["below"]): FileRefusal | null {
   if (below === undefined) return null;
   const directories = typeof below === "string" ? [below] : below;
   const real = openedPath(fd, stats, path);
@@ -245,17 +248,17 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? "socket" : "device";
 }
 
-const refusal = (why: RefusalReason, detail: string, cause?: unknown): Refusal => ({
+const refusal = (why: RefusalReason, detail: string, cause?: unknown): FileRefusal => ({
   ok: false,
   why,
   detail,
   ...(cause !== undefined && { cause }),
 });
 
-const tooLarge = (size: number, limit: number): Refusal =>
+const tooLarge = (size: number, limit: number): FileRefusal =>
   refusal("tooLarge", `has ${size} bytes; the limit is ${limit}`);
 
-function refusalFor(cause: unknown): Refusal {
+function refusalFor(cause: unknown): FileRefusal {
   const code = codeOf(cause);
   if (code === "ENOENT" || code === "ENOTDIR") return refusal("missing", "does not exist");
   if (code === "ELOOP") return refusal("link", "is a link; links are not followed here", cause);

@@ -7,12 +7,12 @@ import { parsedObject, withValue } from "./jsonText.ts";
 /** A program's list of MCP servers. */
 export interface McpSettings {
   file(env: Environment): string;
-  readonly registry: Registry;
+  readonly registry: McpRegistry;
   /** The entry for a server that this command starts. */
   entry(command: string): Readonly<Record<string, unknown>>;
 }
 
-export interface Registry {
+export interface McpRegistry {
   /** The existing entry; null: none. Throws CONFIG_INVALID for a text that its program could not read. */
   read(text: string): unknown;
   with(text: string, entry: Readonly<Record<string, unknown>>): string;
@@ -20,7 +20,7 @@ export interface Registry {
 }
 
 /** JSON, with or without comments. */
-export function jsonText(path: readonly string[]): Registry {
+export function jsonText(path: readonly string[]): McpRegistry {
   return {
     read(text) {
       const settings = parsedObject(text);
@@ -33,7 +33,7 @@ export function jsonText(path: readonly string[]): Registry {
 }
 
 /** TOML, in which a table is a block of lines of its own. Throws CONFIG_INVALID when the edit would change more. */
-export function tomlText(keys: readonly string[]): Registry {
+export function tomlText(keys: readonly string[]): McpRegistry {
   const heading = new RegExp(
     `^[ \\t]*\\[[ \\t]*${keys.map((key) => `(?:${key}|"${key}")`).join("[ \\t]*\\.[ \\t]*")}[ \\t]*\\]`,
   );

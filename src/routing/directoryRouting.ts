@@ -10,7 +10,7 @@ import { asTielineError } from "../model/errors.ts";
 import type { Emit } from "../model/event.ts";
 import type { Sender } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
-import type { Refusal, RouterParts } from "./router.ts";
+import type { RefusedRecipient, RouterParts } from "./router.ts";
 import { everyoneDenied, routeDenied } from "./topology/check.ts";
 import { allowedTargets, permit, type Party } from "./topology/topology.ts";
 
@@ -82,10 +82,10 @@ export function routes(
   }
 
   /** Mail makes an agent known that has only a profile yet; what that says must be trusted first. */
-  function enlistable(agents: readonly Agent[], broadcast: boolean): { known: Agent[]; unknown: Refusal[] } {
+  function enlistable(agents: readonly Agent[], broadcast: boolean): { known: Agent[]; unknown: RefusedRecipient[] } {
     const profileToStart = profilesToStart();
     const known: Agent[] = [];
-    const unknown: Refusal[] = [];
+    const unknown: RefusedRecipient[] = [];
     for (const agent of agents) {
       try {
         known.push(

@@ -24,10 +24,10 @@ export interface Router {
 export interface Sent {
   readonly receipt: Receipt;
   /** Broadcasts only: who was meant but may not be written to. */
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly RefusedRecipient[];
 }
 
-export interface Refusal {
+export interface RefusedRecipient {
   readonly agent: string;
   readonly error: TielineError;
 }
@@ -63,12 +63,12 @@ export interface Route {
 export interface Resolved {
   readonly agents: readonly Agent[];
   /** Members of a broadcast that are not there. */
-  readonly missing: readonly Refusal[];
+  readonly missing: readonly RefusedRecipient[];
 }
 
 export interface Permitted {
   readonly recipients: readonly Agent[];
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly RefusedRecipient[];
   /** Whom else the sender may write to, for those who watch. */
   readonly allowed: readonly string[];
 }
@@ -76,7 +76,7 @@ export interface Permitted {
 export interface Guarded {
   readonly hops: number;
   /** The recipients that got too much from this sender in the last minute. */
-  readonly refused: readonly (Refusal & Pick<Agent, "id">)[];
+  readonly refused: readonly (RefusedRecipient & Pick<Agent, "id">)[];
 }
 
 export function createRouter(parts: RouterParts): Router {

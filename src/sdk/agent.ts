@@ -1,6 +1,6 @@
 // Programs that use the SDK need not have these types themselves.
 /// <reference lib="esnext.disposable" preserve="true" />
-import { createClient, type Client, type Daemon } from "../client/client.ts";
+import { createClient, type Client, type DaemonAddress } from "../client/client.ts";
 import { longestPollMs } from "../api/wire.ts";
 import type { Caller, InboxView, Input, Output, ReceiptView, HistoryView } from "../api/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
@@ -37,18 +37,18 @@ export interface NewObject {
   readonly name: string;
   readonly role?: string;
   /** Called for one message at a time. A text that it returns is sent back as the answer. */
-  onMessage(message: Letter, object: Agent): Promise<string | void> | string | void;
+  onMessage(message: Letter, object: ConnectedAgent): Promise<string | void> | string | void;
 }
 
 export interface RegisteredObject extends AsyncDisposable {
-  readonly object: Agent;
+  readonly object: ConnectedAgent;
   /** Rejects with what `onMessage` threw, after which the object stops answering; resolves after `stop`. */
   readonly stopped: Promise<void>;
   stop(): void;
 }
 
 /** A participant: this program, or one that it registered. */
-export interface Agent {
+export interface ConnectedAgent {
   /** Every operation of the API, typed. */
   readonly client: Client;
   /** Proves who this is, to connect again later; none when the process itself is known. */
@@ -73,7 +73,7 @@ export interface Agent {
   /** What happens, each event once and in order, also over a restart of the daemon. */
   events(options?: StreamOptions, signal?: AbortSignal): AsyncGenerator<StreamedEvent, void, void>;
   /** A new agent that this program speaks for. The same name again is the same agent. */
-  registerAgent(agent: { readonly name: string; readonly role?: string }): Promise<Agent>;
+  registerAgent(agent: { readonly name: string; readonly role?: string }): Promise<ConnectedAgent>;
   /** A participant that is not an AI: it answers messages with code. */
   registerObject(object: NewObject): Promise<RegisteredObject>;
 }
@@ -81,7 +81,7 @@ export interface Agent {
 const pauseMs = 500;
 const defaultAskMs = 600_000;
 
-export function agentOver(daemon: Daemon, caller: Caller): Agent {
+export function agentOver(daemon: DaemonAddress, caller: Caller): ConnectedAgent {
   const client = createClient(daemon, caller);
   const letterOf = ({ delivery, ...letter }: InboxView): Letter => ({
     ...letter,
@@ -91,7 +91,7 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
     },
   });
 
-  const agent: Agent = {
+  const agent: ConnectedAgent = {
     client,
     token: caller.token,
     whoami: () => client.call("whoami", {}),
@@ -157,8 +157,8 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
   };
   return agent;
 
-  function registered({ token, agent: { team } }: Output<"register">): Agent {
-    const line: Daemon = "url" in daemon ? { url: daemon.url, token } : daemon;
+  function registered({ token, agent: { team } }: Output<"register">): ConnectedAgent {
+    const line: DaemonAddress = "url" in daemon ? { url: daemon.url, token } : daemon;
     return agentOver(line, { token, team });
   }
 }
@@ -173,7 +173,11 @@ const questionWaiting = (tag: string, { tag: question, from }: NonNullable<Outpu
     },
   );
 
-async function answerAll(object: Agent, onMessage: NewObject["onMessage"], signal: AbortSignal): Promise<void> {
+async function answerAll(
+  object: ConnectedAgent,
+  onMessage: NewObject["onMessage"],
+  signal: AbortSignal,
+): Promise<void> {
   for await (const message of object.inbox({ signal })) {
     const answer = await onMessage(message, object);
     if (typeof answer === "string") await message.reply(answer);

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { callerIn } from "../client/caller.ts";
-import type { Daemon } from "../client/client.ts";
+import type { DaemonAddress } from "../client/client.ts";
 import { homeOf, rootOf } from "../client/home.ts";
 import type { Caller } from "../api/schema.ts";
-import { agentOver, type Agent } from "./agent.ts";
+import { agentOver, type ConnectedAgent } from "./agent.ts";
 import { socketFetch } from "./socketFetch.ts";
 
 export interface ConnectOptions {
@@ -32,7 +32,7 @@ export async function connect({
   token,
   team,
   env: given = process.env,
-}: ConnectOptions = {}): Promise<Agent> {
+}: ConnectOptions = {}): Promise<ConnectedAgent> {
   const env = {
     ...given,
     ...(home !== undefined && { TIELINE_HOME: home }),
@@ -46,7 +46,7 @@ export async function connect({
 }
 
 /** The socket: a program that takes the daemon's port would be given the token there. */
-function daemonIn(env: Readonly<Record<string, string | undefined>>): Daemon {
+function daemonIn(env: Readonly<Record<string, string | undefined>>): DaemonAddress {
   const { socket } = homeOf(env);
   return "bun" in process.versions ? { socket } : { socket, fetch: socketFetch(socket) };
 }

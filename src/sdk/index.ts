@@ -1,6 +1,6 @@
 /** `import { connect } from "tieline"`: write to agents, be one, and watch what happens, from a program of your own. */
 export { connect, type ConnectOptions } from "./connect.ts";
-export type { Agent, Answer, AskOptions, Letter, NewObject, RegisteredObject, SendOptions } from "./agent.ts";
+export type { ConnectedAgent, Answer, AskOptions, Letter, NewObject, RegisteredObject, SendOptions } from "./agent.ts";
 export {
   Refusal,
   type Accepted,

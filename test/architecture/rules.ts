@@ -332,4 +332,20 @@ export const rules: readonly Rule[] = [
       ),
     broken: [sourceOf("src/model/a.ts", "export class MailboxManager {}")],
   },
+  {
+    name: "type names are unique",
+    violations: (sources) => {
+      const places = new Map<string, string[]>();
+      for (const { path, code } of product(sources)) {
+        for (const [, name] of code.matchAll(/^export (?:interface|type|class|abstract class) (\w+)/gm)) {
+          places.set(name!, [...(places.get(name!) ?? []), path]);
+        }
+      }
+      return [...places].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(", ")}`);
+    },
+    broken: [
+      sourceOf("src/model/a.ts", "export type Verdict = string;"),
+      sourceOf("src/model/b.ts", "export type Verdict = number;"),
+    ],
+  },
 ];

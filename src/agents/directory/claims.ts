@@ -8,7 +8,7 @@ import { TielineError } from "../../model/errors.ts";
 import type { Directory } from "./directory.ts";
 
 /** A caller's team, and what ties it to the directory that the call comes from. */
-export interface Seat {
+export interface TeamSeat {
   readonly team: string;
   /** The nearest project, if its team is the one that is meant. */
   readonly project: Project | null;
@@ -29,7 +29,7 @@ export class Claims {
    * The team that the caller names, by a flag or by TIELINE_TEAM, else that of the nearest tieline.yaml, else
    * `default`. A caller that names a team means the team of that name, wherever its project is.
    */
-  seatOf(named: string | undefined, cwd: string): Seat {
+  seatOf(named: string | undefined, cwd: string): TeamSeat {
     const project = this.projects.at(cwd);
     const own = project === null ? defaultTeam : this.nameOf(project);
     const team = checkTeamName(named || own);
@@ -41,7 +41,7 @@ export class Claims {
   }
 
   /** Makes the team that of the caller's project. CONFLICT: another project has it. */
-  claim({ team, project, heldBy }: Seat): void {
+  claim({ team, project, heldBy }: TeamSeat): void {
     if (project === null) return;
     if (heldBy !== null) throw this.taken(team, heldBy, project.root);
     const before = this.directory.team(team);

@@ -68,7 +68,7 @@ export function withStreams(
   return ["sh", "-c", script, "sh", input, output, prints, String(limit), ...command];
 }
 
-export interface Start {
+export interface HeadlessStart {
   readonly home: string;
   readonly agent: AgentId;
   /** The conversation that it continues or starts. */
@@ -88,7 +88,7 @@ export interface StreamingLaunch {
 export function onStreams(
   command: readonly string[],
   prints: Prints,
-  { home, agent, conversation, startedAt }: Start,
+  { home, agent, conversation, startedAt }: HeadlessStart,
 ): StreamingLaunch {
   mkdirSync(streamsDirectory(home), { recursive: true, mode: 0o700 });
   if (prints === "records")

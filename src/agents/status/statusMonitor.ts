@@ -18,10 +18,10 @@ export interface StatusMonitorParts {
   readonly sweepMs?: number;
 }
 
-export type Wanted = () => readonly Agent[];
+export type WantedAgents = () => readonly Agent[];
 
 export class StatusMonitor implements AsyncDisposable {
-  private readonly followed = new Set<Wanted>();
+  private readonly followed = new Set<WantedAgents>();
   private readonly watched = new Map<AgentId, WatchedAgent>();
   private stopListening: (() => void) | null = null;
   private sweep: Timer | null = null;
@@ -40,7 +40,7 @@ export class StatusMonitor implements AsyncDisposable {
   }
 
   /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */
-  follow(wanted: Wanted): Disposable {
+  follow(wanted: WantedAgents): Disposable {
     this.followed.add(wanted);
     this.stopListening ??= this.parts.onEvent((event) => this.onEvent(event));
     this.sweep ??= setInterval(() => this.lookAgain(), this.parts.sweepMs ?? 30_000);

@@ -31,7 +31,7 @@ const maxModuleBytes = 16 * 1024 * 1024;
 const maxProfileFiles = 1_000;
 
 /** Projects by their directory, parsed again only when the text that was read is another one. */
-export class Snapshots {
+export class ProjectSnapshots {
   private readonly parsed = new Map<string, { readonly texts: string; readonly project: Project }>();
 
   /** Throws FILE_REFUSED or CONFIG_INVALID for what cannot be read or understood. */

@@ -19,8 +19,8 @@ import type { Providers } from "../../providers/providers.ts";
 import { namedByAgent, namedByObject } from "./namedFiles.ts";
 import { absolute, absoluteCommand, changedFiles, digestOf, powersOf, settingsIn, type Powers } from "./powers.ts";
 import { writableInSandbox, type WritablePath } from "./runningSandboxes.ts";
-import { Snapshots, type Snapshot } from "./snapshot.ts";
-import { difference, linesOf, type Line } from "./words.ts";
+import { ProjectSnapshots, type Snapshot } from "./snapshot.ts";
+import { difference, linesOf, type ChangedLine } from "./words.ts";
 
 export interface TrustParts {
   readonly documents: Documents;
@@ -67,7 +67,7 @@ export interface Decisive {
 const kind = "trust";
 
 export class Trust {
-  private readonly snapshots = new Snapshots();
+  private readonly snapshots = new ProjectSnapshots();
   private readonly records: Map<string, TrustRecord>;
 
   constructor(private readonly parts: TrustParts) {
@@ -223,7 +223,7 @@ function checkOwnFile({ name, source }: Profile): void {
 }
 
 /** What is different from what was trusted; everything, where nothing was. */
-export function changesIn({ powers, record }: Inspection): Line[] {
+export function changesIn({ powers, record }: Inspection): ChangedLine[] {
   return difference(record === null ? [] : linesOf(record.powers), linesOf(powers));
 }
 

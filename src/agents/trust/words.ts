@@ -7,7 +7,7 @@ export const notCovered =
   "Not covered: what these programs read and run themselves, such as package.json, Makefiles, scripts not listed " +
   "under `files`, imported files and the settings of agent programs in the project.";
 
-export interface Line {
+export interface ChangedLine {
   readonly sign: "-" | "+";
   readonly text: string;
 }
@@ -47,9 +47,9 @@ function valueLines(setting: string, value: Value): string[] {
 const maxComparisons = 4_000_000;
 
 /** The lines that only one of them has, in their order. */
-export function difference(before: readonly string[], after: readonly string[]): Line[] {
-  const removed = (text: string): Line => ({ sign: "-", text });
-  const added = (text: string): Line => ({ sign: "+", text });
+export function difference(before: readonly string[], after: readonly string[]): ChangedLine[] {
+  const removed = (text: string): ChangedLine => ({ sign: "-", text });
+  const added = (text: string): ChangedLine => ({ sign: "+", text });
   if (before.length * after.length > maxComparisons) return [...before.map(removed), ...after.map(added)];
   // The length of the longest common part of what follows, for every pair of places.
   const common = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
@@ -58,7 +58,7 @@ export function difference(before: readonly string[], after: readonly string[]):
       common[i]![j] =
         before[i] === after[j] ? common[i + 1]![j + 1]! + 1 : Math.max(common[i + 1]![j]!, common[i]![j + 1]!);
   }
-  const lines: Line[] = [];
+  const lines: ChangedLine[] = [];
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
     if (i < before.length && j < after.length && before[i] === after[j]) {

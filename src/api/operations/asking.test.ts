@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Client } from "../../client/client.ts";
 import { connect } from "../../sdk/connect.ts";
-import type { Agent } from "../../sdk/agent.ts";
+import type { ConnectedAgent } from "../../sdk/agent.ts";
 import { startTestDaemon, stateOf, type TestDaemon } from "../../testing/daemon.ts";
 
 let daemon: TestDaemon;
@@ -108,12 +108,12 @@ describe("replies to a question with several recipients", () => {
 });
 
 describe("programs that use the SDK", () => {
-  const program = async (name: string): Promise<Agent> =>
+  const program = async (name: string): Promise<ConnectedAgent> =>
     (await connect({ url: daemon.url, token: daemon.userToken })).registerAgent({ name });
 
   test("two that ask each other and read nothing else: one gets QUESTION_WAITING and has to answer first", async () => {
     const [x, y] = [await program("sdkx"), await program("sdky")];
-    const asks = ([me, to]: readonly [Agent, string]) =>
+    const asks = ([me, to]: readonly [ConnectedAgent, string]) =>
       me.ask(to, "yours?", { timeoutMs: 60_000 }).catch((refusal: unknown) => ({ refusal, me }));
     const both = (
       [
@@ -123,7 +123,7 @@ describe("programs that use the SDK", () => {
     ).map(asks);
     const { refusal, me } = (await Promise.race(both)) as {
       refusal: { code: string; message: string; operands: { questions: string[] } };
-      me: Agent;
+      me: ConnectedAgent;
     };
     expect(refusal).toMatchObject({
       code: "QUESTION_WAITING",

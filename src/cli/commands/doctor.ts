@@ -4,7 +4,7 @@ import { asTielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { counted, named, uncertainRemedy } from "../tags.ts";
-import type { Paint, Style } from "../terminal.ts";
+import type { Paint, TextStyle } from "../terminal.ts";
 
 export default command({
   name: "doctor",
@@ -112,7 +112,7 @@ async function examine(daemon: Context["daemon"]): Promise<Check[]> {
   }
 }
 
-const marks: Record<Check["status"], readonly [string, Style]> = {
+const marks: Record<Check["status"], readonly [string, TextStyle]> = {
   ok: ["✓", "green"],
   warning: ["!", "yellow"],
   failed: ["✗", "red"],

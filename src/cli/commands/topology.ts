@@ -4,7 +4,7 @@ import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { present } from "../present.ts";
 import { table, type Cell } from "../table.ts";
-import type { Lines, Style } from "../terminal.ts";
+import type { Lines, TextStyle } from "../terminal.ts";
 
 const actions = ["show", "add", "rm", "check", "export"] as const;
 const args = [
@@ -100,7 +100,7 @@ function presentTopology(view: TopologyView, context: Running): Promise<number> 
 function topologyText({ team, edges, removed }: TopologyView, { paint, width }: Running["terminal"]): Lines {
   if (edges === null) return `team ${team} has no topology: every agent may write to every other`;
   const none = `the topology of team ${team} has no edges: agents may only reply and write to user`;
-  const row = ({ from, to, place }: EdgeView, origin: string, style: Style, mark: Style): Cell[] => [
+  const row = ({ from, to, place }: EdgeView, origin: string, style: TextStyle, mark: TextStyle): Cell[] => [
     { text: `${from} -> ${to}`, style },
     { text: origin, style: mark },
     { text: place ?? "", style: "dim" },

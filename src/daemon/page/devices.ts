@@ -4,6 +4,7 @@
  * stored for the page's origin. A tab is a key in the memory of one open page, which no other page can use: it outlives
  * the daemon.
  */
+import type { DeviceView } from "../../api/schemas/page.ts";
 import { createHash, randomBytes, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import { atomicWrite } from "../../os/atomicWrite.ts";
@@ -30,11 +31,6 @@ export type Device = z.infer<typeof Device>;
 const Tab = z.object({ id: z.string(), device: z.string(), key: z.string(), origin: z.string(), usedAt: z.number() });
 
 const Stored = z.object({ devices: z.array(Device), tabs: z.array(Tab) });
-
-export interface DeviceView extends Pick<Device, "id" | "name" | "scope" | "addedAt" | "lastUsedAt"> {
-  /** `active`: can use the dashboard now. `dormant`: from before a restart; only a tab that stayed open can. */
-  readonly state: "active" | "dormant";
-}
 
 /** A tab while this daemon runs. */
 export interface OpenTab {

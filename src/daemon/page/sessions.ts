@@ -11,7 +11,7 @@ import {
   signedHeaders,
   signInText,
   tabScheme,
-  type Context,
+  type PageContext,
   type HelloAnswer,
   type OpenTabBody,
   type SignInAnswer,
@@ -173,7 +173,7 @@ export class PageSessions {
   }
 
   /** Where a request of the page counts. Browsers name the origin in POSTs, and whether it is the same in all. */
-  #contextOf(request: Request): Context {
+  #contextOf(request: Request): PageContext {
     const host = request.headers.get("host") ?? "";
     const own = `http://${host}`;
     const origin =

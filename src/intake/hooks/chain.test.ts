@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { anAgent } from "../../testing/agents.ts";
 import { hookCall, speaking } from "../../testing/hookCalls.ts";
 import { describeTool, readHookCall } from "./call.ts";
-import { createHookChain, type Answer, type HandlerKind, type HookHandler } from "./chain.ts";
+import { createHookChain, type HandlerAnswer, type HandlerKind, type HookHandler } from "./chain.ts";
 import { answerFor } from "./wire.ts";
 
 const agent = anAgent({ name: "ana" });
 const faults: string[] = [];
 const report = (context: string) => void faults.push(context);
 
-function handler(name: string, kind: HandlerKind, handle: () => Promise<Answer | undefined>): HookHandler {
+function handler(name: string, kind: HandlerKind, handle: () => Promise<HandlerAnswer | undefined>): HookHandler {
   return { name, events: ["PreToolUse"], kind, handle };
 }
 const silent = async (): Promise<undefined> => undefined;

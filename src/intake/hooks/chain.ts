@@ -2,6 +2,7 @@
  * Every hook call goes through one chain of handlers. A handler says which events it wants and what its failure means;
  * `standard.ts` lists all of them in order.
  */
+import type { Report } from "../../os/runForever.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { HookCall } from "./call.ts";
 
@@ -18,11 +19,11 @@ export interface HookHandler {
   /** What it may do; it also says what its failure means. */
   readonly kind: HandlerKind;
   /** Undefined: nothing to say. */
-  handle(call: HookCall, agent: Agent): Promise<Answer | undefined>;
+  handle(call: HookCall, agent: Agent): Promise<HandlerAnswer | undefined>;
 }
 
 /** A refusal, or text that the model should read. Exactly one of `written` and `lost` follows, once. */
-export type Answer = (
+export type HandlerAnswer = (
   | { readonly refusal: string; readonly context?: never }
   | { readonly context: string; readonly refusal?: never }
 ) & {
@@ -39,8 +40,6 @@ export interface Verdict {
   lost(): Promise<void>;
 }
 
-export type Report = (context: string, fault: unknown) => void;
-
 export interface HookChain {
   run(call: HookCall, agent: Agent): Promise<Verdict>;
   /** For a call whose program does not wait for an answer: only the observers get the call. */
@@ -53,7 +52,7 @@ export function createHookChain(handlers: readonly HookHandler[], report: Report
 
   return {
     async run(call, agent) {
-      const answers: Answer[] = [];
+      const answers: HandlerAnswer[] = [];
       for (const handler of interested(call.event)) {
         const answer = await ask(handler, call, agent, report);
         if (answer === undefined) continue;
@@ -71,7 +70,12 @@ export function createHookChain(handlers: readonly HookHandler[], report: Report
   };
 }
 
-async function ask(handler: HookHandler, call: HookCall, agent: Agent, report: Report): Promise<Answer | undefined> {
+async function ask(
+  handler: HookHandler,
+  call: HookCall,
+  agent: Agent,
+  report: Report,
+): Promise<HandlerAnswer | undefined> {
   try {
     return await handler.handle(call, agent);
   } catch (fault) {
@@ -86,12 +90,12 @@ async function ask(handler: HookHandler, call: HookCall, agent: Agent, report: R
 }
 
 /** A refused call carries no other text: what the handlers before it had to say counts as not said. */
-function verdictOf(answers: readonly Answer[]): Verdict {
+function verdictOf(answers: readonly HandlerAnswer[]): Verdict {
   const refusing = answers.find(({ refusal }) => refusal !== undefined);
   const said = refusing ? [refusing] : answers;
   const unsaid = answers.filter((answer) => !said.includes(answer));
   const context = refusing ? null : answers.map((answer) => answer.context).join("\n\n");
-  const lost = (some: readonly Answer[]): Promise<unknown> => Promise.all(some.map((answer) => answer.lost?.()));
+  const lost = (some: readonly HandlerAnswer[]): Promise<unknown> => Promise.all(some.map((answer) => answer.lost?.()));
   return {
     refusal: refusing?.refusal ?? null,
     context: context === "" ? null : context,

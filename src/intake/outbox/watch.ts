@@ -20,9 +20,9 @@ import { elapsedFor, type Clock, type Elapsed } from "../../model/ids.ts";
 import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { pause } from "../../os/pause.ts";
 import { runForever } from "../../os/runForever.ts";
-import { readUntrusted, refusalError, userOrRoot, type FileContent, type Refusal } from "../../os/untrustedFile.ts";
+import { readUntrusted, refusalError, userOrRoot, type FileContent, type FileRefusal } from "../../os/untrustedFile.ts";
 import {
-  type Directory,
+  type OpenDirectory,
   isErrno,
   keepPrivate,
   openPrivateDirectory,
@@ -101,9 +101,9 @@ interface BrokenFile {
 }
 
 interface Folders {
-  outbox: Directory;
-  taken: Directory;
-  rejected: Directory;
+  outbox: OpenDirectory;
+  taken: OpenDirectory;
+  rejected: OpenDirectory;
 }
 
 class OutboxReader {
@@ -237,13 +237,19 @@ class OutboxReader {
   }
 
   /** A refusal of the system, which is no fault of the file, is thrown. */
-  private read(path: string): FileContent | Refusal {
+  private read(path: string): FileContent | FileRefusal {
     const file = readUntrusted(path, { maxBytes: maxFileBytes, owners: this.owners, singleName: true });
     if (!file.ok && file.why === "unreadable") throw refusalError(path, file);
     return file;
   }
 
-  private reject(from: Directory, rejected: Directory, current: string, name: string, reason: string): undefined {
+  private reject(
+    from: OpenDirectory,
+    rejected: OpenDirectory,
+    current: string,
+    name: string,
+    reason: string,
+  ): undefined {
     const free = freeName(rejected, shortName(name));
     renameSync(from.entry(current), rejected.entry(free));
     const fd = openSync(rejected.entry(`${free}.reason.txt`), "wx", 0o600);
@@ -258,8 +264,8 @@ class OutboxReader {
 }
 
 function openFolders(workspace: string): Folders {
-  const opened: Directory[] = [];
-  const kept = (directory: Directory): Directory => {
+  const opened: OpenDirectory[] = [];
+  const kept = (directory: OpenDirectory): OpenDirectory => {
     opened.push(directory);
     return directory;
   };
@@ -307,7 +313,7 @@ function shortName(name: string): string {
 }
 
 /** `name`, then `2~name` and so on; when an agent uses a name again and again, one that is surely free. */
-function freeName(directory: Directory, name: string): string {
+function freeName(directory: OpenDirectory, name: string): string {
   const isThere = (entry: string) => lstatSync(directory.entry(entry), { throwIfNoEntry: false }) !== undefined;
   const candidates = [name, ...Array.from({ length: 8 }, (_, at) => `${at + 2}~${name}`)];
   const free = candidates.find((one) => !isThere(one) && !isThere(`${one}.reason.txt`));
@@ -315,7 +321,7 @@ function freeName(directory: Directory, name: string): string {
 }
 
 /** A file that is being linked to its place has two names for a moment. */
-const unfit = ({ why, detail }: Refusal) =>
+const unfit = ({ why, detail }: FileRefusal) =>
   ({ ok: false, reason: `it ${detail}`, mayGrow: why === "secondName" }) as const;
 
 /**
@@ -324,7 +330,7 @@ const unfit = ({ why, detail }: Refusal) =>
  * before those is there by then.
  */
 async function namesInOrder(
-  directory: Directory,
+  directory: OpenDirectory,
   isWanted: (name: string) => boolean,
 ): Promise<{ names: string[]; more: boolean }> {
   const first = await firstNames(directory, isWanted);
@@ -336,7 +342,7 @@ async function namesInOrder(
 
 /** The first of the wanted names that can be opened, in order. An agent may make as many files as it likes. */
 async function firstNames(
-  directory: Directory,
+  directory: OpenDirectory,
   isWanted: (name: string) => boolean,
 ): Promise<{ names: string[]; more: boolean }> {
   const all = await readdir(directory.entry("."));

@@ -27,7 +27,7 @@ export interface Fence {
   length: number;
 }
 
-export interface Mark {
+export interface LineMark {
   kind: "address" | "block" | "malformed";
   to: string;
   /** Where the mark begins and where it ends, in characters from the start of the line. */
@@ -54,7 +54,7 @@ export function isTurnMarker(line: string): boolean {
 }
 
 /** All addresses in the line, left to right. */
-export function* marksOf(line: string): Generator<Mark> {
+export function* marksOf(line: string): Generator<LineMark> {
   if (blockquote.test(line)) return;
   const body = bodyOf(line);
   const quoted = quotationsOf(line);

@@ -3,7 +3,7 @@ import { deliveryStates, verbs } from "../../model/delivery.ts";
 import { kinds, whens } from "../../model/message.ts";
 import type { Connection } from "../../os/sqlite/connection.ts";
 import { isSqlite } from "../../os/sqlite/faults.ts";
-import { salvagedRows, type SalvagedRow, type Value } from "../../os/sqlite/salvage.ts";
+import { salvagedRows, type SalvagedRow, type SqliteValue } from "../../os/sqlite/salvage.ts";
 import { checksumOf, isIntact } from "./checksum.ts";
 import { presentWord, renamedStates } from "./renamedWords.ts";
 import type { MessageRow } from "./rows.ts";
@@ -24,7 +24,7 @@ export interface Rebuilt {
   readonly id: string | null;
 }
 
-type Row = Record<string, Value>;
+type Row = Record<string, SqliteValue>;
 
 const tables = ["messages", "deliveries", "history", "documents"] as const;
 type Table = (typeof tables)[number];
@@ -118,8 +118,9 @@ function withNames({ rowid, values }: SalvagedRow, table: Table, columns: readon
 }
 
 const knownStates = [...deliveryStates, ...renamedStates];
-const isText = (value: Value | undefined): value is string => typeof value === "string";
-const isOneOf = (value: Value | undefined, words: readonly string[]): boolean => isText(value) && words.includes(value);
+const isText = (value: SqliteValue | undefined): value is string => typeof value === "string";
+const isOneOf = (value: SqliteValue | undefined, words: readonly string[]): boolean =>
+  isText(value) && words.includes(value);
 
 function tableOf({ values }: SalvagedRow): Table | null {
   const { length } = values;
@@ -137,7 +138,7 @@ function tableOf({ values }: SalvagedRow): Table | null {
   return length === 3 && values.every(isText) && isJson(values[2] as string) ? "documents" : null;
 }
 
-const isMailbox = (values: readonly Value[]): boolean =>
+const isMailbox = (values: readonly SqliteValue[]): boolean =>
   (values.length === 1 || values.length === 2) && /^[0-9a-f]{12}$/.test(String(values[0]));
 
 function isJson(text: string): boolean {

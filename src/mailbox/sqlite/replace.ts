@@ -34,7 +34,7 @@ export function vacuumToDraft(mailbox: string): void {
   }
 }
 
-export interface Preparation {
+export interface DraftPreparation {
   readonly migrations: Migrations;
   readonly now: number;
   /** The detail for a delivery that was open in the draft and becomes uncertain; null: it stays queued. */
@@ -45,7 +45,7 @@ export interface Preparation {
   readonly fill?: (draft: Connection) => { readonly id: string | null };
 }
 
-export interface Prepared {
+export interface PreparedDraft {
   readonly id: string;
   /** The tags of messages with a delivery that is uncertain now. */
   readonly uncertain: readonly string[];
@@ -57,8 +57,8 @@ export interface Prepared {
  */
 export async function prepareDraft(
   mailbox: string,
-  { migrations, now, why, fetches, fill }: Preparation,
-): Promise<Prepared & { readonly changes: number }> {
+  { migrations, now, why, fetches, fill }: DraftPreparation,
+): Promise<PreparedDraft & { readonly changes: number }> {
   const mark = readMark(mailbox);
   const draft = connect(draftOf(mailbox), migrations);
   try {

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
 import { systemClock } from "../../model/ids.ts";
 import { maxBodyBytes } from "../../model/message.ts";
-import { serveHttp, textUpTo, type Connection, type HttpServer } from "../../os/httpServer.ts";
+import { serveHttp, textUpTo, type HttpConnection, type HttpServer } from "../../os/httpServer.ts";
 import { settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { Refusal, type ObjectApi, type ObjectHandler, type ReceivedMessage } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
@@ -85,7 +85,7 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
     },
   };
 
-  async function receive(request: Request, connection: Connection): Promise<Response> {
+  async function receive(request: Request, connection: HttpConnection): Promise<Response> {
     if (request.method !== "POST") return problem("USAGE", "use POST");
     const text = await textUpTo(maxRequestBytes, request);
     if (text === null) return problem("BODY_TOO_LONG", `the body is longer than ${maxRequestBytes} bytes`);

@@ -17,7 +17,7 @@ export interface StateReport {
   readonly count: number;
 }
 
-export interface Metrics extends ObjectHandler {
+export interface MetricsObject extends ObjectHandler {
   snapshot(): MetricsSnapshot;
 }
 
@@ -33,7 +33,7 @@ const maxDataBytes = 64 * 1024;
 const maxEntries = 10_000;
 const saveAfterMs = 1_000;
 
-export function metrics({ memory, clock = systemClock }: BuiltinParts): Metrics {
+export function metrics({ memory, clock = systemClock }: BuiltinParts): MetricsObject {
   const remembered = (memory.load() ?? { reports: {}, counters: {} }) as MetricsSnapshot;
   const reports = new Map(Object.entries(remembered.reports));
   const counters = new Map(Object.entries(remembered.counters));

@@ -1,7 +1,7 @@
 /** SQLite's errors, as what they are: another process, a full disk, a passing read error, a damaged file. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { systemFaults, TielineError } from "../../model/errors.ts";
-import type { Condition } from "./soundness.ts";
+import type { DatabaseCondition } from "./soundness.ts";
 
 /** Another process has the database. The process that gets this is not the daemon and should talk to the daemon. */
 export class DatabaseTaken extends Error {
@@ -9,7 +9,7 @@ export class DatabaseTaken extends Error {
 }
 
 /** `condition` looks at the whole file, because SQLite calls a read that failed for once a malformed database. */
-export function translate(path: string, thrown: unknown, condition: () => Condition): unknown {
+export function translate(path: string, thrown: unknown, condition: () => DatabaseCondition): unknown {
   if (!isSqlite(thrown)) return isSurprise(thrown) ? judged(path, thrown as Error, condition()) : thrown;
   const { code } = thrown;
   const is = (...prefixes: string[]): boolean => prefixes.some((prefix) => code.startsWith(prefix));
@@ -21,14 +21,14 @@ export function translate(path: string, thrown: unknown, condition: () => Condit
   return judged(path, thrown, condition());
 }
 
-function judged(path: string, thrown: Error, condition: Condition): unknown {
+function judged(path: string, thrown: Error, condition: DatabaseCondition): unknown {
   if (condition.kind === "damaged") return corrupt(path, condition.what, thrown);
   if (condition.kind === "unreadable") return unusable(path, "EIO", thrown);
   return isCorrupt(thrown) ? passing(path, thrown) : thrown;
 }
 
 /** What was read twice and was wrong twice. SQLite's own check overlooks some damage. */
-export function persistent(path: string, thrown: Error, condition: Condition): unknown {
+export function persistent(path: string, thrown: Error, condition: DatabaseCondition): unknown {
   if (condition.kind === "unreadable") return unusable(path, "EIO", thrown);
   return corrupt(path, condition.kind === "damaged" ? condition.what : thrown.message, thrown);
 }

@@ -5,11 +5,11 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readLog, type LogContent } from "./logFile.ts";
 
-export type Value = null | number | string | Uint8Array;
+export type SqliteValue = null | number | string | Uint8Array;
 
 export interface SalvagedRow {
   readonly rowid: number;
-  readonly values: readonly Value[];
+  readonly values: readonly SqliteValue[];
 }
 
 /** Longer than any row that is stored. A damaged length must not exhaust the memory. */
@@ -121,7 +121,7 @@ function payloadAt(pages: Pages, page: Buffer, offset: number, length: number): 
   return Buffer.concat(parts);
 }
 
-function valuesIn(payload: Buffer): Value[] | null {
+function valuesIn(payload: Buffer): SqliteValue[] | null {
   const header = varint(payload, 0);
   const kinds: number[] = [];
   for (let at = header.bytes; at < header.value;) {
@@ -129,7 +129,7 @@ function valuesIn(payload: Buffer): Value[] | null {
     kinds.push(kind.value);
     at += kind.bytes;
   }
-  const values: Value[] = [];
+  const values: SqliteValue[] = [];
   let at = header.value;
   for (const kind of kinds) {
     const bytes = bytesOf(kind);
@@ -145,7 +145,7 @@ const intBytes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
 const bytesOf = (kind: number): number | null =>
   kind < 10 ? intBytes[kind]! : kind < 12 ? null : Math.floor((kind - 12) / 2);
 
-function valueOf(kind: number, bytes: Buffer): Value {
+function valueOf(kind: number, bytes: Buffer): SqliteValue {
   if (kind === 0) return null;
   if (kind === 7) return bytes.readDoubleBE(0);
   if (kind === 6) return Number(bytes.readBigInt64BE(0));

@@ -4,19 +4,19 @@ import { Database } from "bun:sqlite";
 const pausesMs = [50, 500];
 const validMs = 10_000;
 
-export type Condition =
+export type DatabaseCondition =
   | { readonly kind: "sound" }
   | { readonly kind: "unreadable" }
   | { readonly kind: "damaged"; readonly what: string };
 
-const sound: Condition = { kind: "sound" };
+const sound: DatabaseCondition = { kind: "sound" };
 
 /**
  * The condition of an open database, by looking at the whole file. That takes seconds for a gigabyte, so it is asked
  * only after something went wrong, and an answer holds for a while. Damage counts only when it is there at every look.
  */
 export class Soundness {
-  #last: Condition = sound;
+  #last: DatabaseCondition = sound;
   #lastAt = -Infinity;
 
   /** `prepare` makes the tables that the database should have. */
@@ -26,7 +26,7 @@ export class Soundness {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  condition(): Condition {
+  condition(): DatabaseCondition {
     if (this.elapsed() - this.#lastAt < validMs) return this.#last;
     this.#last = this.#look();
     for (const pauseMs of pausesMs) {
@@ -43,7 +43,7 @@ export class Soundness {
     this.database.run("PRAGMA shrink_memory");
   }
 
-  #look(): Condition {
+  #look(): DatabaseCondition {
     try {
       this.forgetPages();
       const what = damageIn(this.database) ?? this.#otherTables();

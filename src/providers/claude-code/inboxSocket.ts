@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { TielineError } from "../../model/errors.ts";
 
-export interface InboxMessage {
+export interface SocketMessage {
   text: string;
   /** A UUID; the session's receipts and its answers name it. */
   messageId: string;
@@ -15,7 +15,7 @@ export interface InboxMessage {
  * Writes one message to a Claude Code session's inbox socket. Resolves when the session has taken the bytes and closed
  * its side; that is no proof that the model was given them, which only the transcript shows.
  */
-export async function writeToInbox(socketPath: string, message: InboxMessage, signal?: AbortSignal): Promise<void> {
+export async function writeToInbox(socketPath: string, message: SocketMessage, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   const closed = Promise.withResolvers<void>();
   const socket = connect(socketPath);
@@ -34,7 +34,7 @@ export async function writeToInbox(socketPath: string, message: InboxMessage, si
   }
 }
 
-function frame({ text, messageId, replyPath, priority = "next" }: InboxMessage): Record<string, unknown> {
+function frame({ text, messageId, replyPath, priority = "next" }: SocketMessage): Record<string, unknown> {
   return {
     type: "user",
     message: { role: "user", content: text },

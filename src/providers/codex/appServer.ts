@@ -15,7 +15,7 @@ export interface AppServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
+export interface AppServerOptions {
   clientName?: string;
   clientVersion?: string;
   signal?: AbortSignal;
@@ -36,7 +36,7 @@ interface Pending {
 }
 
 /** Connects to a Codex app server on its unix socket and introduces itself: JSON-RPC in WebSocket text frames. */
-export async function connectAppServer(socketPath: string, options: ConnectOptions = {}): Promise<AppServer> {
+export async function connectAppServer(socketPath: string, options: AppServerOptions = {}): Promise<AppServer> {
   const { clientName = "tieline", clientVersion = "0", signal } = options;
   signal?.throwIfAborted();
   const socket = new WebSocket(`ws+unix://${socketPath}`);

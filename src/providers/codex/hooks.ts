@@ -35,7 +35,7 @@ export const codexDialect: HookDialect = {
       : { hookSpecificOutput: { hookEventName: event, additionalContext: text } },
 };
 
-export interface CommandHook {
+export interface CodexHook {
   readonly type: "command";
   readonly command: string;
   /** Seconds. */
@@ -47,7 +47,7 @@ export interface CommandHook {
 /** Seconds. The hook itself takes milliseconds; at the end of a session Codex allows no more than three. */
 const timeoutOf = (event: string): number => (event === "SessionEnd" ? 3 : 10);
 
-export function hookFor(event: string, setup: Pick<HookSetup, "hook" | "answer">): CommandHook {
+export function hookFor(event: string, setup: Pick<HookSetup, "hook" | "answer">): CodexHook {
   const all = unlimited.has(event) && knowsLimits(setup.answer ?? null);
   return {
     type: "command",
@@ -77,7 +77,7 @@ export function launchHooks(setup: HookSetup): Record<string, unknown> {
 }
 
 /** What Codex writes down for a hook that the user trusts: the digest of what it does, with its keys in order. */
-export function trustHash(event: string, { additionalContextLimit, command, timeout, type }: CommandHook): string {
+export function trustHash(event: string, { additionalContextLimit, command, timeout, type }: CodexHook): string {
   const limit = additionalContextLimit === undefined ? {} : { additionalContextLimit };
   const identity = { event_name: hookEvents[event], hooks: [{ ...limit, async: false, command, timeout, type }] };
   return `sha256:${new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex")}`;

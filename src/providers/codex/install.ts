@@ -7,7 +7,7 @@ import { codexFolder } from "./folder.ts";
 import type { HookSettings } from "../hooks/hookInstaller.ts";
 import type { HookSetup } from "../port.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
-import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
+import { hookEvents, hookFor, isOurs, type CodexHook } from "./hooks.ts";
 
 export const settingsWithHooks: HookSettings = {
   asks: "--version",
@@ -43,7 +43,7 @@ function withHooks(settings: Settings, setup: HookSetup): Settings {
 }
 
 /** Ours, once and as it should be. */
-function holds(groups: readonly HookGroup[], { command, timeout }: CommandHook): boolean {
+function holds(groups: readonly HookGroup[], { command, timeout }: CodexHook): boolean {
   const ours = groups.flatMap((group) => group.hooks).filter(isOurs);
   return ours.length === 1 && ours[0]!["command"] === command && ours[0]!["timeout"] === timeout;
 }

@@ -33,7 +33,7 @@ function readableEntities(text: string): string {
   return `${text.replaceAll("&", "&amp;")}\n[&lt; &gt; &amp; mean the characters themselves]`;
 }
 
-export interface CommandHook {
+export interface GeminiHook {
   readonly type: "command";
   readonly name: string;
   readonly command: string;
@@ -42,7 +42,7 @@ export interface CommandHook {
 
 const timeoutMs = 10_000;
 
-export const hookFor = (event: string, setup: Pick<HookSetup, "hook">): CommandHook => ({
+export const hookFor = (event: string, setup: Pick<HookSetup, "hook">): GeminiHook => ({
   type: "command",
   name: "tieline",
   command: hookCommand(setup, "gemini", event),

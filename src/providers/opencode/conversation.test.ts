@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import type { MessageId } from "../../model/ids.ts";
-import { partId, standingOf, type Entry } from "./conversation.ts";
+import { partId, standingOf, type ConversationEntry } from "./conversation.ts";
 
 const message = "01a1df5c-cd49-777a-af28-1b2cfb9bad50" as MessageId;
-const user = (id: string, part: string): Entry => ({ info: { id, role: "user" }, parts: [{ id: part, type: "text" }] });
-const answer = (id: string, ...types: string[]): Entry => ({
+const user = (id: string, part: string): ConversationEntry => ({
+  info: { id, role: "user" },
+  parts: [{ id: part, type: "text" }],
+});
+const answer = (id: string, ...types: string[]): ConversationEntry => ({
   info: { id, role: "assistant" },
   parts: types.map((type) => ({ id: `prt_${type}`, type })),
 });

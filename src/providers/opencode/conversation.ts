@@ -1,7 +1,7 @@
 /** What an opencode keeps of its conversation says how far a message of ours has come. */
 import type { MessageId } from "../../model/ids.ts";
 
-export interface Entry {
+export interface ConversationEntry {
   readonly info: { readonly id: string; readonly role: "user" | "assistant"; readonly error?: EntryError };
   readonly parts: readonly { readonly id: string; readonly type: string }[];
 }
@@ -26,7 +26,7 @@ export type Standing =
 export const partId = (message: MessageId, attempt: number): string => `${partPrefix(message)}_${attempt.toString(36)}`;
 const partPrefix = (message: MessageId): string => `prt_${message.replaceAll("-", "")}`;
 
-export function standingOf(message: MessageId, conversation: readonly Entry[]): Standing {
+export function standingOf(message: MessageId, conversation: readonly ConversationEntry[]): Standing {
   const at = conversation.findLastIndex(({ parts }) => parts.some(({ id }) => id.startsWith(partPrefix(message))));
   if (at < 0) return { kind: "absent" };
   const answers = conversation.slice(at + 1).filter(({ info }) => info.role === "assistant");

@@ -9,7 +9,7 @@ import type { Clock, MessageId } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
 import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
-import { standingOf, type Entry, type Standing } from "./conversation.ts";
+import { standingOf, type ConversationEntry, type Standing } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";
 import { opencodeServer, type OpencodeAddress, type OpencodeServer } from "./server.ts";
 import { endpointKind, type LocatorOf } from "../../delivery/transports/endpointKind.ts";
@@ -103,8 +103,13 @@ export class OpencodeSessions implements AsyncDisposable {
     const session = this.sessionOf(agent);
     if (session === null) return { kind: "absent" };
     const path = `/session/${session}/message`;
-    const found = standingOf(message, await this.request<Entry[]>(agent, "GET", `${path}?limit=${lastEntries}`));
-    return found.kind === "absent" ? standingOf(message, await this.request<Entry[]>(agent, "GET", path)) : found;
+    const found = standingOf(
+      message,
+      await this.request<ConversationEntry[]>(agent, "GET", `${path}?limit=${lastEntries}`),
+    );
+    return found.kind === "absent"
+      ? standingOf(message, await this.request<ConversationEntry[]>(agent, "GET", path))
+      : found;
   }
 
   /** Keeps the stream of the agent's server open until disposed. */

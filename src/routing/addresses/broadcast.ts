@@ -4,7 +4,7 @@ import { asTielineError, TielineError } from "../../model/errors.ts";
 import { anyone, splitLabel } from "../topology/edge.ts";
 import { isUnbound, outEdges, type Topology } from "../topology/topology.ts";
 import { unknownGroup, unknownTeam } from "./refusal.ts";
-import type { Explanation, Resolution } from "./resolution.ts";
+import type { AddressExplanation, Resolution } from "./resolution.ts";
 import {
   type Asker,
   isSystemObjectName,
@@ -15,7 +15,7 @@ import {
 } from "./rules.ts";
 
 type Broadcast = Exclude<Address, SingleAddress>;
-type ResolveSingle = (address: SingleAddress, asker: Asker, lookups: Lookups) => Explanation;
+type ResolveSingle = (address: SingleAddress, asker: Asker, lookups: Lookups) => AddressExplanation;
 type Missing = Resolution["missing"][number];
 
 /** Several recipients: who is there, who could be started, and who is meant but absent. */
@@ -37,7 +37,7 @@ export function resolveBroadcast(
   lookups: Lookups,
   resolveSingle: ResolveSingle,
   { spawn = false }: ResolveOptions,
-): Explanation {
+): AddressExplanation {
   const team: TeamMembers = (name) => membersOfTeam(name, asker, lookups, spawn);
   switch (address.kind) {
     case "everyone":
@@ -66,7 +66,7 @@ function membersOfTeam(team: string, asker: Asker, lookups: Lookups, spawn: bool
 }
 
 /** Only the user can name a team that does not exist. */
-function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups, team: TeamMembers): Explanation {
+function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups, team: TeamMembers): AddressExplanation {
   const teams = teamsIn(lookups);
   if (teams.has(asker.team)) return found(address, "all", asker, membersOfAll(asker, lookups, team));
   return refused(address, "all", "the sender's team does not exist", unknownTeam(asker.team, teams));
@@ -82,7 +82,7 @@ function resolveGroup(
   lookups: Lookups,
   resolveSingle: ResolveSingle,
   members: TeamMembers,
-): Explanation {
+): AddressExplanation {
   const team = address.name === "team" ? asker.team : address.name;
   const teams = teamsIn(lookups);
   const isTeam = teams.has(team);
@@ -151,7 +151,7 @@ function resolveMember(
   asker: Asker,
   lookups: Lookups,
   resolveSingle: ResolveSingle,
-): Pick<Explanation, "resolution" | "error"> {
+): Pick<AddressExplanation, "resolution" | "error"> {
   try {
     const address = parseAddress(text);
     if (address.kind === "name" || address.kind === "pane") return resolveSingle(address, asker, lookups);
@@ -161,7 +161,7 @@ function resolveMember(
   }
 }
 
-function found(address: Broadcast, rule: Resolution["rule"], asker: Asker, members: Members): Explanation {
+function found(address: Broadcast, rule: Resolution["rule"], asker: Asker, members: Members): AddressExplanation {
   const others = new Map(members.agents.filter((agent) => agent.id !== asker.id).map((agent) => [agent.id, agent]));
   const { startable = [], missing = [], why } = members;
   const step = { rule, says: says[address.kind], hit: true, why };
@@ -178,7 +178,7 @@ const says: Record<Broadcast["kind"], string> = {
   everyone: "* is every live agent on this host",
 };
 
-const refused = ({ kind }: Broadcast, rule: string, why: string, error: TielineError): Explanation => ({
+const refused = ({ kind }: Broadcast, rule: string, why: string, error: TielineError): AddressExplanation => ({
   steps: [{ rule, says: says[kind], hit: false, why }],
   resolution: null,
   error,

@@ -16,7 +16,7 @@ export interface Resolution {
 }
 
 /** One rule that was tried. */
-export interface Step {
+export interface ResolutionStep {
   readonly rule: string;
   readonly says: string;
   readonly hit: boolean;
@@ -24,8 +24,8 @@ export interface Step {
 }
 
 /** Exactly one of resolution and error is there. */
-export interface Explanation {
-  readonly steps: readonly Step[];
+export interface AddressExplanation {
+  readonly steps: readonly ResolutionStep[];
   readonly resolution: Resolution | null;
   readonly error: TielineError | null;
 }

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from "../../model/address.ts";
 import { resolveBroadcast, type ResolveOptions } from "./broadcast.ts";
 import { ambiguous, notFound } from "./refusal.ts";
-import type { Explanation, Resolution, Step } from "./resolution.ts";
+import type { AddressExplanation, Resolution, ResolutionStep } from "./resolution.ts";
 import { type Asker, type Finding, type Lookups, type Rule, rules, type SingleAddress } from "./rules.ts";
 
 /**
@@ -14,17 +14,22 @@ export function resolve(text: string, asker: Asker, lookups: Lookups, options: R
 }
 
 /** The same, with every rule that was tried; a refusal is part of the answer. */
-export function explain(text: string, asker: Asker, lookups: Lookups): Explanation {
+export function explain(text: string, asker: Asker, lookups: Lookups): AddressExplanation {
   return resolveAddress(parseAddress(text), asker, lookups);
 }
 
-function resolveAddress(address: Address, asker: Asker, lookups: Lookups, options: ResolveOptions = {}): Explanation {
+function resolveAddress(
+  address: Address,
+  asker: Asker,
+  lookups: Lookups,
+  options: ResolveOptions = {},
+): AddressExplanation {
   if (address.kind === "name" || address.kind === "pane") return resolveSingle(address, asker, lookups);
   return resolveBroadcast(address, asker, lookups, resolveSingle, options);
 }
 
-function resolveSingle(address: SingleAddress, asker: Asker, lookups: Lookups): Explanation {
-  const steps: Step[] = [];
+function resolveSingle(address: SingleAddress, asker: Asker, lookups: Lookups): AddressExplanation {
+  const steps: ResolutionStep[] = [];
   for (const rule of rules) {
     const finding = rule.find(address, asker, lookups);
     if (finding === null) continue;

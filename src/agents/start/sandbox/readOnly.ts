@@ -42,13 +42,13 @@ export function linksIn(workspace: string, decisive: readonly string[]): string[
 /** By these git finds the configuration of the user. */
 const userVariables: ReadonlySet<string> = new Set(["HOME", "XDG_CONFIG_HOME"]);
 
-export interface Hooks {
+export interface GitHooks {
   readonly links: readonly string[];
   readonly directory: string;
 }
 
 /** Where git looks for hooks outside, as `core.hooksPath` says, and the links on the way; null: not a repository. */
-export async function hooksOf(workspace: string, given: Readonly<Record<string, string>>): Promise<Hooks | null> {
+export async function hooksOf(workspace: string, given: Readonly<Record<string, string>>): Promise<GitHooks | null> {
   const git = Bun.which("git");
   if (git === null) return null;
   const env = Object.fromEntries(Object.entries(given).filter(([name]) => userVariables.has(name)));

@@ -7,7 +7,7 @@ import type { TmuxServer } from "../../../tmux/server.ts";
 import { type PaneLocator, tmuxEndpoint } from "../paneEndpoint.ts";
 
 /** How an agent's pane is read and written. */
-export interface Access {
+export interface PaneAccess {
   readonly server: TmuxServer;
   readonly locator: PaneLocator;
   readonly traits: TerminalTraits;
@@ -25,7 +25,7 @@ export interface AccessParts {
   readonly screens?: UserScreens;
 }
 
-export type AccessTo = (agent: Agent, endpoint: Endpoint) => Access;
+export type AccessTo = (agent: Agent, endpoint: Endpoint) => PaneAccess;
 
 export function accessOver({
   providers,

@@ -2,14 +2,14 @@
 import type { Outcome } from "../../../model/delivery.ts";
 import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import { leaveMode } from "../../../tmux/write.ts";
-import type { Access } from "./access.ts";
+import type { PaneAccess } from "./access.ts";
 import { claimedAt } from "./marks.ts";
 import type { LivePane } from "./paneStatus.ts";
 
 export const unanswered = (detail: string) => ({ kind: "held", hold: { reason: "error", detail } }) as const;
 
 /** Leaving copy mode redraws the pane; the next look decides about typing. */
-export async function leaveCopyMode({ server, locator }: Access, status: LivePane): Promise<Outcome> {
+export async function leaveCopyMode({ server, locator }: PaneAccess, status: LivePane): Promise<Outcome> {
   await leaveMode(server, { pane: locator.pane, panePid: status.snapshot.pane.pid });
   return {
     kind: "held",
@@ -17,7 +17,7 @@ export async function leaveCopyMode({ server, locator }: Access, status: LivePan
   };
 }
 
-export function changed({ locator }: Access, failed: readonly string[]): Outcome {
+export function changed({ locator }: PaneAccess, failed: readonly string[]): Outcome {
   return {
     kind: "held",
     hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` },

@@ -4,7 +4,7 @@ import type { Envelope } from "../../../model/envelope.ts";
 import { isPosixShell } from "../../../os/shell.ts";
 import type { ReadTtyMode } from "../../../os/tty.ts";
 import type { Attempt } from "../port.ts";
-import type { Access } from "./access.ts";
+import type { PaneAccess } from "./access.ts";
 import type { LivePane } from "./paneStatus.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
 import type { PaneWatch } from "./watch.ts";
@@ -20,7 +20,7 @@ export interface PaneInputParts {
 /** Null: the pane is so small that not even a doorbell could be checked in it. */
 export async function textFor(
   { message, agent }: Attempt,
-  access: Access,
+  access: PaneAccess,
   status: LivePane,
   parts: PaneInputParts,
 ): Promise<Envelope | null> {
@@ -34,7 +34,7 @@ export async function textFor(
 
 /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
 async function takingOf(
-  { traits, locator, manifest }: Access,
+  { traits, locator, manifest }: PaneAccess,
   { snapshot: { pane }, reading }: LivePane,
   { watches, platform, ttyMode }: PaneInputParts,
 ): Promise<Taking> {

@@ -9,7 +9,7 @@ import type { Ages } from "../../../os/ages.ts";
 import { lastKeyAt } from "../../../tmux/pane.ts";
 import { keyWaits, type KeyPause } from "../../../tmux/pauseKeys.ts";
 import { enterGuarded, type Guards } from "../../../tmux/write.ts";
-import type { Access } from "./access.ts";
+import type { PaneAccess } from "./access.ts";
 import {
   lastUserActivityAt,
   userActivityAge,
@@ -21,7 +21,7 @@ import {
 import { hasComposer, sameScreen, composerContent, type ComposerContent } from "./composerContent.ts";
 
 export interface Pasted {
-  readonly access: Access;
+  readonly access: PaneAccess;
   readonly text: string;
   readonly mark: string;
   /** The pane as it was just before the paste; null when that is not known any more. */
@@ -119,7 +119,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
 }
 
 export function guardedBy(
-  { locator }: Access,
+  { locator }: PaneAccess,
   { snapshot: { pane } }: LivePane,
 ): { pane: string; panePid: number; guards: Guards } {
   const { title, cursor, currentCommand: command, keysAt, pasted } = pane;
@@ -143,7 +143,7 @@ function enterGuards(pasted: Pasted, status: LivePane): ReturnType<typeof guarde
   return { ...write, guards: { ...guards, paused: status.snapshot.pane.paused } };
 }
 
-function wasTaken({ manifest }: Access, entered: LivePane, now: LivePane, content: ComposerContent): boolean {
+function wasTaken({ manifest }: PaneAccess, entered: LivePane, now: LivePane, content: ComposerContent): boolean {
   // A dialog that covers the composer hides whether our text is still in it.
   if (content === "mixed" || isDialog(now)) return false;
   if (content !== "ours") return true;

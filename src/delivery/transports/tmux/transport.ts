@@ -16,7 +16,7 @@ import type { Explanation, StatusReader } from "../../../agents/status/port.ts";
 import { tmuxEndpoint } from "../paneEndpoint.ts";
 import type { Attempt, ProbingTransport, Readiness } from "../port.ts";
 import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
-import { accessOver, type Access, type AccessParts } from "./access.ts";
+import { accessOver, type PaneAccess, type AccessParts } from "./access.ts";
 import { claimedAt, markOfAttempt } from "./marks.ts";
 import { Prefetch } from "./prefetch.ts";
 import { changed, leaveCopyMode, tooSmall, unanswered, unmarked, withNotes } from "./outcomes.ts";
@@ -291,7 +291,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     );
   }
 
-  function verdictFor({ traits }: Access, status: LivePane): TypingVerdict {
+  function verdictFor({ traits }: PaneAccess, status: LivePane): TypingVerdict {
     const verdict = mayType(status, traits, watches, ages);
     const againInMs = cooldown.waitMs(status, traits.turnStartMs, elapsed());
     if (verdict.kind === "held" || againInMs === 0) return verdict;
@@ -315,7 +315,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return submit(pasted, { ...looking, enterRepeats, userMs: readyTimeoutMs }, signal);
   }
 
-  async function readStatus(agent: Agent, access: Access, seen?: PaneSnapshot): Promise<PaneStatus> {
+  async function readStatus(agent: Agent, access: PaneAccess, seen?: PaneSnapshot): Promise<PaneStatus> {
     const { server, traits } = access;
     const status = await (seen
       ? interpretSnapshot(processes, access, seen, ages)
@@ -329,7 +329,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 }
 
 /** What nothing is typed into is not idle, whatever its screen looks like. */
-function stateOf(status: LivePane, traits: Access["traits"]): Parameters<Observed>[1] {
+function stateOf(status: LivePane, traits: PaneAccess["traits"]): Parameters<Observed>[1] {
   const { state, why } = status.reading;
   const wouldAct = state === "idle" ? whyNotTyped(status, traits) : null;
   if (wouldAct !== null) return { state: "unknown", reason: wouldAct, draft: false };
@@ -338,7 +338,7 @@ function stateOf(status: LivePane, traits: Access["traits"]): Parameters<Observe
 
 /** An attempt of which the marks in its pane tell no more than `told`. */
 interface Marked {
-  readonly access: Access;
+  readonly access: PaneAccess;
   readonly mark: string;
   readonly status: LivePane;
   readonly told: Outcome;

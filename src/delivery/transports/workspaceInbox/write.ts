@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { entriesIn } from "../../../os/entries.ts";
 import { openUntrusted, readUntrusted, refusalError, thisUser } from "../../../os/untrustedFile.ts";
 import {
-  type Directory,
+  type OpenDirectory,
   isErrno,
   keepPrivate,
   openPrivateDirectory,
@@ -32,14 +32,14 @@ export interface InboxMessage {
   replyTo?: string;
 }
 
-export interface Written {
+export interface WrittenMessage {
   seq: number;
   name: string;
 }
 
 export interface WorkspaceInbox {
   /** Resolves when the file is there, complete and on disk. Calls are served in order. */
-  write(message: InboxMessage): Promise<Written>;
+  write(message: InboxMessage): Promise<WrittenMessage>;
   /**
    * Was a message with this id written, be its file still there or not? Right for the last messages only. Never slow.
    */
@@ -88,7 +88,7 @@ export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
     return result;
   }
 
-  async function writeNext(message: InboxMessage): Promise<Written> {
+  async function writeNext(message: InboxMessage): Promise<WrittenMessage> {
     const seq = lastSeq + 1;
     const name = inboxFileName(seq, message.from);
     const draft = await writeDraft(inbox, name, `${JSON.stringify(fileContent(message, seq))}\n`);
@@ -156,7 +156,7 @@ function fileContent({ from, author, content, id, tag, sentAt, replyTo }: InboxM
   return { from, author, content, seq, timestamp, id, tag, ...(replyTo === undefined ? {} : { replyTo }) };
 }
 
-function openInbox(workspace: string): Directory {
+function openInbox(workspace: string): OpenDirectory {
   const root = openWorkspace(workspace);
   try {
     return openPrivateDirectory(root, ".inbox");
@@ -166,10 +166,10 @@ function openInbox(workspace: string): Directory {
 }
 
 /** What Tieline writes belongs to this user, or was given to the owner of the workspace. */
-const writersOf = ({ owner }: Directory): readonly number[] => [thisUser(), owner.uid];
+const writersOf = ({ owner }: OpenDirectory): readonly number[] => [thisUser(), owner.uid];
 
 /** Only what we wrote ourselves and the agent left as it is. */
-function idOf(inbox: Directory, name: string): string | undefined {
+function idOf(inbox: OpenDirectory, name: string): string | undefined {
   const file = openUntrusted(inbox.entry(name), { owners: writersOf(inbox) });
   if (!file.ok) return undefined;
   using _ = file;
@@ -181,7 +181,7 @@ function seqOf(name: string): number {
   return Number(long ?? digits);
 }
 
-function storedCounter(inbox: Directory): { seq: number; ids: string[] } {
+function storedCounter(inbox: OpenDirectory): { seq: number; ids: string[] } {
   const path = inbox.entry(".seq");
   const file = readUntrusted(path, { maxBytes: 4_096, owners: writersOf(inbox) });
   // Counting from the start again would give numbers twice.
@@ -192,12 +192,12 @@ function storedCounter(inbox: Directory): { seq: number; ids: string[] } {
 }
 
 /** A reader sees the old file or the whole new one. A link that the agent put there is replaced, not followed. */
-async function replaceFile(inbox: Directory, name: string, text: string): Promise<void> {
+async function replaceFile(inbox: OpenDirectory, name: string, text: string): Promise<void> {
   await rename(await writeDraft(inbox, name, text), inbox.entry(name));
   await sync(inbox.fd);
 }
 
-async function writeDraft(inbox: Directory, name: string, text: string): Promise<string> {
+async function writeDraft(inbox: OpenDirectory, name: string, text: string): Promise<string> {
   const draft = inbox.entry(`.draft-${name}`);
   await removeDraft(draft, name);
   const file = await open(draft, "wx", 0o600);

@@ -12,7 +12,7 @@ import type { AgentId, Clock, DeliveryId, MessageId } from "../../../model/ids.t
 import type { Message } from "../../../model/message.ts";
 import { Ages } from "../../../os/ages.ts";
 import { describeTool, type HookCall } from "../call.ts";
-import type { Answer, HookHandler } from "../chain.ts";
+import type { HandlerAnswer, HookHandler } from "../chain.ts";
 import type { HookText } from "./mail.ts";
 
 export interface UrgencyParts {
@@ -95,7 +95,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     },
   };
 
-  async function stopMain(call: HookCall, agent: Agent): Promise<Answer | undefined> {
+  async function stopMain(call: HookCall, agent: Agent): Promise<HandlerAnswer | undefined> {
     // The batch is over and here is another call: the model has been asked in between, and has read the refusal.
     const before = refusals.get(agent.id);
     if (before && (before.batchOver || (await hasReadRefusal(agent, call, before)))) lift(agent.id);
@@ -116,7 +116,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     return undefined;
   }
 
-  function refuse(call: HookCall, agent: Agent, collected: Collected): Answer {
+  function refuse(call: HookCall, agent: Agent, collected: Collected): HandlerAnswer {
     const sent = fitted(
       collected.items.map(({ message }) => message),
       call,
@@ -161,7 +161,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     return sent;
   }
 
-  async function stopSubagent(call: HookCall, agent: Agent): Promise<Answer | undefined> {
+  async function stopSubagent(call: HookCall, agent: Agent): Promise<HandlerAnswer | undefined> {
     const refusal = refusals.get(agent.id);
     const [waiting] = unread(agent);
     if (refusal === undefined && waiting === undefined) return undefined;
@@ -226,7 +226,7 @@ class OngoingRefusal {
     [this.words, this.tags, this.saidWords] = [words, tags, false];
   }
 
-  refuse({ tool }: HookCall): Answer {
+  refuse({ tool }: HookCall): HandlerAnswer {
     if (tool) this.calls.push(describeTool(tool));
     this.firstCall ||= tool?.id ?? "";
     // The model reads the refusals of a batch together.

@@ -6,19 +6,19 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { entriesIn } from "../../../os/entries.ts";
 import { replaceFile, textIn } from "./lockedFile.ts";
-import { isRow, type InboxRow, type NativeInbox } from "./teamInbox.ts";
+import { isRow, type TeamInboxRow, type NativeInbox } from "./teamInbox.ts";
 
 const fileName = /^msg-.*\.json$/;
 
 export function dropFolder(folder: string): NativeInbox {
-  const files = (): { path: string; row: InboxRow | null }[] =>
+  const files = (): { path: string; row: TeamInboxRow | null }[] =>
     namesIn(folder).flatMap((name) => {
       const path = join(folder, name);
       const text = textIn(path);
       // Its reader was quicker.
       return text === "" ? [] : [{ path, row: parse(text) }];
     });
-  const entries = (): { path: string; row: InboxRow }[] =>
+  const entries = (): { path: string; row: TeamInboxRow }[] =>
     files().flatMap(({ path, row }) => (row === null ? [] : [{ path, row }]));
   const holds = (messageId: string | undefined): boolean => entries().some(({ row }) => row.messageId === messageId);
 
@@ -51,7 +51,7 @@ const namesIn = (folder: string): string[] =>
     .toSorted();
 
 /** null: it is no row, or not complete yet. */
-function parse(text: string): InboxRow | null {
+function parse(text: string): TeamInboxRow | null {
   try {
     const row: unknown = JSON.parse(text);
     return isRow(row) ? row : null;

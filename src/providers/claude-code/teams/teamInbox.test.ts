@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dropFolder } from "./dropFolder.ts";
 import type { LockPatience } from "./lockedFile.ts";
-import { inboxFile, rowId, type InboxRow } from "./teamInbox.ts";
+import { inboxFile, rowId, type TeamInboxRow } from "./teamInbox.ts";
 import { nativeMembers } from "./teams.ts";
 
 function folder() {
@@ -25,9 +25,10 @@ function folder() {
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
 }
-const appendToInbox = (file: string, row: InboxRow, patience?: LockPatience) => inboxFile(file, patience).append(row);
+const appendToInbox = (file: string, row: TeamInboxRow, patience?: LockPatience) =>
+  inboxFile(file, patience).append(row);
 const readInbox = (file: string) => inboxFile(file).rows();
-const row = (n: number): InboxRow => ({
+const row = (n: number): TeamInboxRow => ({
   from: "ana",
   text: `text ${n}`,
   timestamp: "2026-11-15T09:00:00.000Z",

@@ -6,7 +6,7 @@
 import { TielineError } from "../../../model/errors.ts";
 import { changeFile, textIn, type LockPatience } from "./lockedFile.ts";
 
-export interface InboxRow {
+export interface TeamInboxRow {
   readonly from: string;
   readonly text: string;
   readonly timestamp: string;
@@ -23,19 +23,19 @@ export type Fate = "present" | "consumed" | "lost";
 /** Where rows for one member lie. */
 export interface NativeInbox {
   /** In the order in which they were written. */
-  rows(): readonly InboxRow[];
+  rows(): readonly TeamInboxRow[];
   /** What is there and is no row, by its place. It stays as it is. */
   damaged(): readonly string[];
   /** Adds a row, and checks it. */
-  append(row: InboxRow): Promise<Fate>;
+  append(row: TeamInboxRow): Promise<Fate>;
   /** Rows that are done with stay, marked as read, or go away. */
-  finish(isDone: (row: InboxRow) => boolean, how: "mark" | "remove"): Promise<void>;
+  finish(isDone: (row: TeamInboxRow) => boolean, how: "mark" | "remove"): Promise<void>;
   /** What became of a row that was written some time ago. */
-  fateOf(row: Pick<InboxRow, "messageId" | "timestamp">): Fate;
+  fateOf(row: Pick<TeamInboxRow, "messageId" | "timestamp">): Fate;
 }
 
 export function inboxFile(file: string, patience: LockPatience = {}): NativeInbox {
-  const rows = (): InboxRow[] => parse(file, textIn(file)).filter(isRow);
+  const rows = (): TeamInboxRow[] => parse(file, textIn(file)).filter(isRow);
   const change = (changed: (before: readonly unknown[]) => readonly unknown[]): Promise<void> =>
     changeFile(file, (text) => JSON.stringify(changed(parse(file, text)), null, 2), patience);
 
@@ -53,7 +53,7 @@ export function inboxFile(file: string, patience: LockPatience = {}): NativeInbo
     },
 
     async finish(isDone, how) {
-      const done = (row: unknown): row is InboxRow => isRow(row) && isDone(row);
+      const done = (row: unknown): row is TeamInboxRow => isRow(row) && isDone(row);
       await change((all) =>
         how === "remove"
           ? all.filter((row) => !done(row))
@@ -70,7 +70,7 @@ export function inboxFile(file: string, patience: LockPatience = {}): NativeInbo
 }
 
 /** The id of a row: its own, or one that every reader derives from the same row. */
-export function rowId({ messageId, msg_id, from, timestamp, text }: InboxRow): string {
+export function rowId({ messageId, msg_id, from, timestamp, text }: TeamInboxRow): string {
   const own = messageId ?? msg_id;
   if (typeof own === "string" && own !== "") return own;
   const digest = new Bun.CryptoHasher("sha256").update([from, timestamp, text].join("\n")).digest("hex");
@@ -78,13 +78,13 @@ export function rowId({ messageId, msg_id, from, timestamp, text }: InboxRow): s
 }
 
 /** A reader takes all rows at once: older ones that are left while ours is gone mean that ours was overwritten. */
-function holdsAny(now: readonly InboxRow[], before: readonly unknown[]): boolean {
+function holdsAny(now: readonly TeamInboxRow[], before: readonly unknown[]): boolean {
   const left = new Set(now.map((row) => JSON.stringify(row)));
   return before.some((row) => left.has(JSON.stringify(row)));
 }
 
 /** Any program may have written it: what has no sender or no text is none. */
-export const isRow = (value: unknown): value is InboxRow => {
+export const isRow = (value: unknown): value is TeamInboxRow => {
   const { from, text } = (value ?? {}) as { from?: unknown; text?: unknown };
   return typeof from === "string" && typeof text === "string";
 };

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { asTielineError, TielineError } from "../../../model/errors.ts";
 import { isRequest, type Kind } from "../../../model/message.ts";
-import { rowId, type InboxRow, type NativeInbox } from "./teamInbox.ts";
+import { rowId, type TeamInboxRow, type NativeInbox } from "./teamInbox.ts";
 import { kindOf } from "./teamProtocol.ts";
 import { dropFolderOf, inboxAt, inboxPathOf, nativeTeams, type InboxLayout, type NativeTeam } from "./teams.ts";
 import { userName } from "../../../model/agent.ts";
@@ -190,7 +190,7 @@ const damaged = (place: string): TielineError =>
     operands: { place },
   });
 
-function mailOf(team: NativeTeam, to: string, row: InboxRow): NativeMail {
+function mailOf(team: NativeTeam, to: string, row: TeamInboxRow): NativeMail {
   return {
     team,
     from: row.from,

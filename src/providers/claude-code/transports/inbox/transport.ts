@@ -10,7 +10,7 @@ import { envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import { isProtocol, type Message } from "../../../../model/message.ts";
 import type { LockPatience } from "../../teams/lockedFile.ts";
-import type { InboxRow } from "../../teams/teamInbox.ts";
+import type { TeamInboxRow } from "../../teams/teamInbox.ts";
 import { fieldsOf, leadName, userMember, textOf } from "../../teams/teamProtocol.ts";
 import { inboxAt, teamIn, type InboxLayout, type NativeTeam } from "../../teams/teams.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";
@@ -97,7 +97,7 @@ const nameOf = (endpoint: Endpoint): string => basename(fileOf(endpoint), ".json
  * A protocol row speaks for itself, and to a member in the name of its lead. Text comes from a name that the member can
  * answer to with its own SendMessage, as far as there is one in its team.
  */
-export function rowOf(message: Message, team: NativeTeam | null): InboxRow {
+export function rowOf(message: Message, team: NativeTeam | null): TeamInboxRow {
   const { from, body, kind, acceptedAt, summary, id } = message;
   const names = new Set((team?.members ?? []).map(({ name }) => name));
   const sender = from.id === userId && names.has(userMember) ? userMember : from.name;
