@@ -1,6 +1,6 @@
 /** Every operation. Adding one is adding it to its group, or a new group here. */
 import type { z } from "zod";
-import type { Call } from "../operation.ts";
+import type { Call, Operation } from "../operation.ts";
 import { adoptOperations } from "./adopt.ts";
 import { agentOperations } from "./agents.ts";
 import { askingOperations } from "./asking.ts";
@@ -25,7 +25,7 @@ import { topologyOperations } from "./topology.ts";
 import { trustOperations } from "./trust.ts";
 import { watchingOperations } from "./watching.ts";
 
-const all = [
+const all = withoutParts([
   ...sendOperations,
   ...inboxOperations,
   ...messageOperations,
@@ -49,7 +49,18 @@ const all = [
   ...pageOperations,
   ...hookOperations,
   ...selfOperations,
-] as const;
+]);
+
+/** An operation as its callers see it. */
+type Described<One> =
+  One extends Operation<infer Name, infer In, infer Out, never>
+    ? Pick<Operation<Name, In, Out, never>, "name" | "summary" | "access" | "input" | "output">
+    : never;
+
+/** The types of clients derive from these, and must not lead to the parts, which are the whole application. */
+function withoutParts<const All extends readonly unknown[]>(given: All): { [At in keyof All]: Described<All[At]> } {
+  return given as unknown as { [At in keyof All]: Described<All[At]> };
+}
 
 type Definition = (typeof all)[number];
 export type OperationName = Definition["name"];
