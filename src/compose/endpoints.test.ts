@@ -3,6 +3,7 @@ import { Directory } from "../agents/directory/directory.ts";
 import { memoryDocuments } from "../agents/directory/documents/memory.ts";
 import { anAgent } from "../testing/agents.ts";
 import { readEndpointsWith } from "./endpoints.ts";
+import { providers } from "./providers.ts";
 
 const pane = {
   socket: "/tmp/tmux-0/default",
@@ -40,4 +41,19 @@ test("an endpoint in a document that cannot be read is dropped and reported, and
   expect(directory.agent(bob.id)?.endpoints).toEqual([]);
   expect(reports).toHaveLength(bad.length);
   expect(reports[0]).toContain("locator.pane");
+});
+
+test("reads the endpoints of every provider", () => {
+  const reports: unknown[] = [];
+  const read = readEndpointsWith((_, fault) => void reports.push(fault));
+  const inPanes = providers.all.flatMap(({ transportsInPane = [] }) => transportsInPane);
+  const stored = [
+    ...new Set(inPanes).values().map((transport) => ({ transport, locator: {} })),
+    { transport: "claude-inbox", locator: { inbox: "/home/ana/.claude/teams/web/inboxes/bob.json" } },
+    { transport: "codex-server", locator: { socket: "/run/codex.sock", hooks: true } },
+    { transport: "opencode-server", locator: { port: 4096, password: "secret" } },
+    { transport: "pi-extension", locator: { socket: "/run/pi.sock" } },
+  ];
+  expect(read(anAgent({ name: "ana" }), stored)).toEqual(stored);
+  expect(reports).toEqual([]);
 });

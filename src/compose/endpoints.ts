@@ -9,15 +9,9 @@ import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
 import { pullKind } from "../delivery/transports/pull/transport.ts";
 import { stdinKind } from "../delivery/transports/streams.ts";
 import { TielineError } from "../model/errors.ts";
-import { claudeInboxKind } from "../providers/claude-code/inboxEndpoint.ts";
-import { claudeSocketKind } from "../providers/claude-code/transports/socket/transport.ts";
-import { streamJsonKind } from "../providers/claude-code/transports/streamJson/transport.ts";
-import { codexServerKind } from "../providers/codex/threads.ts";
-import { codexQueueKind } from "../providers/codex/transports/queue/transport.ts";
-import { opencodeServerKind } from "../providers/opencode/sessions.ts";
-import { piExtensionKind } from "../providers/pi/sessions.ts";
+import { providers } from "./providers.ts";
 
-export const endpointSchema = z.discriminatedUnion("transport", [
+const endpointSchema = z.discriminatedUnion("transport", [
   tmuxEndpoint.schema,
   hookKind.schema,
   pullKind.schema,
@@ -25,15 +19,9 @@ export const endpointSchema = z.discriminatedUnion("transport", [
   stdinKind.schema,
   filesKind.schema,
   bothKind.schema,
-  claudeSocketKind.schema,
-  claudeInboxKind.schema,
-  streamJsonKind.schema,
-  codexServerKind.schema,
-  codexQueueKind.schema,
-  opencodeServerKind.schema,
-  piExtensionKind.schema,
+  ...providers.all.flatMap(({ endpoints = [] }) => endpoints),
 ]);
-export type KnownEndpoint = z.infer<typeof endpointSchema>;
+type KnownEndpoint = z.infer<typeof endpointSchema>;
 
 /** An endpoint that cannot be read is dropped and reported: the agent keeps the others. */
 export function readEndpointsWith(report: (context: string, fault: unknown) => void): ReadEndpoints {

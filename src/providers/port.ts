@@ -1,6 +1,7 @@
 import type { Directory } from "../agents/directory/directory.ts";
 import type { AgentWatchesParts } from "../agents/status/agentWatches.ts";
 import type { ReportedState } from "../agents/status/reportedState.ts";
+import type { EndpointSchema } from "../delivery/transports/endpointKind.ts";
 import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
 import type { SessionRecord } from "../delivery/transports/sessionRecord.ts";
 import type { HookHandler } from "../intake/hooks/chain.ts";
@@ -37,6 +38,8 @@ export interface Provider extends Launching {
   readonly mcp?: McpSettings;
   /** The same program without a terminal; left out: it cannot run without one. */
   readonly headless?: Provider;
+  /** The endpoints of its own transports, as they are stored. */
+  readonly endpoints?: readonly EndpointSchema[];
   /** Transports that come with the program; each finds out for itself whether it can be used. */
   readonly transportsInPane?: readonly string[];
   /** Variables it sets for its child processes, which a new agent must not inherit. */

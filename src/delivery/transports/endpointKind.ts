@@ -28,4 +28,7 @@ export function endpointKind<const Transport extends string, Shape extends z.Zod
   };
 }
 
+/** The schema of any kind of endpoint. */
+export type EndpointSchema = z.ZodObject<{ transport: z.ZodLiteral<string>; locator: z.ZodObject }>;
+
 export type LocatorOf<Kind extends { make(locator: never): Endpoint }> = ReturnType<Kind["make"]>["locator"];

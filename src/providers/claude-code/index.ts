@@ -6,6 +6,9 @@ import type { Provider } from "../port.ts";
 import { connect } from "./connection.ts";
 import { headlessLaunching } from "./headless.ts";
 import { settingsWithHooks } from "./install.ts";
+import { claudeInboxKind } from "./inboxEndpoint.ts";
+import { claudeSocketKind } from "./transports/socket/transport.ts";
+import { streamJsonKind } from "./transports/streamJson/transport.ts";
 import { launching } from "./launch.ts";
 import screen from "./screen.json";
 import { terminal } from "./terminal.ts";
@@ -48,5 +51,6 @@ export const claudeCode: Provider = {
   },
   headless: claudeHeadless,
   connect,
+  endpoints: [claudeSocketKind.schema, streamJsonKind.schema, claudeInboxKind.schema],
   transportsInPane: ["claude-socket", "hook"],
 };

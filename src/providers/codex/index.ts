@@ -5,6 +5,8 @@ import { connect } from "./connection.ts";
 import { codexFolder } from "./folder.ts";
 import { codexDialect } from "./hooks.ts";
 import { settingsWithHooks } from "./install.ts";
+import { codexServerKind } from "./threads.ts";
+import { codexQueueKind } from "./transports/queue/transport.ts";
 import { launching } from "./launch.ts";
 import screen from "./screen.json";
 import { terminal } from "./terminal.ts";
@@ -41,4 +43,5 @@ export const codex: Provider = {
   // A Codex daemon carries the pane in which it was started.
   sharesProcess: true,
   connect,
+  endpoints: [codexServerKind.schema, codexQueueKind.schema],
 };

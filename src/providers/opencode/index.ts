@@ -4,6 +4,7 @@ import { inHome } from "../folders.ts";
 import { jsonText } from "../mcpSettings.ts";
 import type { Provider } from "../port.ts";
 import { connect } from "./connection.ts";
+import { opencodeServerKind } from "./sessions.ts";
 import { launching } from "./launch.ts";
 import screen from "./screen.json";
 
@@ -21,6 +22,7 @@ export const opencode: Provider = {
   },
   childVariables: ["OPENCODE"],
   connect,
+  endpoints: [opencodeServerKind.schema],
 };
 
 /** It reads both files; the one with comments is edited where it exists. */

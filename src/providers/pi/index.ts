@@ -1,5 +1,6 @@
 import type { Provider } from "../port.ts";
 import { connect } from "./connection.ts";
+import { piExtensionKind } from "./sessions.ts";
 import { launching } from "./launch.ts";
 import screen from "./screen.json";
 
@@ -12,4 +13,5 @@ export const pi: Provider = {
   screen,
   terminal: { expandsTabs: true },
   connect,
+  endpoints: [piExtensionKind.schema],
 };
