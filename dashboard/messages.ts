@@ -30,7 +30,7 @@ export function mergeReceipts(receipts: readonly ReceiptView[]): void {
 export function receiptIn(event: AcceptedEvent): ReceiptView | null {
   const { id, tag, from, to, team, recipients, recipientTeams, message } = event;
   if (message === undefined) return null;
-  // What is known of it already is newer than the event.
+  // What is already known is newer than the event.
   const known = messageByTag.get(tag)?.receipt.peek();
   if (known) return known;
   const { recipientIds, ...shown } = message;

@@ -137,15 +137,12 @@ describe("programs that run already", () => {
     expect(await world.json<Output<"explain">>(["explain", "wrapped"])).toMatchObject({ state: "done" });
   });
 
-  test("a pane that shows another tmux is not adopted", async () => {
+  test("a pane that runs another tmux is not adopted", async () => {
     await using inner = await privateTmux();
     const pane = await world.pane(["-u", "TMUX", "tmux", "-S", inner.socketPath, "attach-session", "-t", "=main"]);
     await until(async () => (await inner.tmux("list-clients")) !== "", "the inner client");
     const refused = await world.tieline(["adopt", pane, "--name", "inner"]);
-    expect([refused.code, refused.stderr]).toEqual([
-      3,
-      expect.stringContaining(`CONFLICT: ${pane} shows another tmux`),
-    ]);
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining(`CONFLICT: ${pane} runs another tmux`)]);
     // From inside, the inner server is the one that is meant.
     const env = { TIELINE_TMUX_SOCKET: "", TMUX: `${inner.socketPath},1,0` };
     const agent = await world.json<AgentView>(["adopt", "%0", "--name", "inside"], { env });

@@ -1,5 +1,5 @@
 /**
- * A model must not take a part of one message for another message. Read with the eyes of a model, what every transport
+ * A model must not take a part of one message for another message. As a model reads it, what every transport
  * gives it has exactly one frame at the start of a line, that of the message itself, whatever the body holds.
  */
 import { describe, expect, test } from "bun:test";

@@ -16,7 +16,7 @@ test("a crash loop is five starts with growing pauses; then the mail bounces, an
   const bounces = (await world.json<InboxView[]>(["inbox"])).filter(({ kind }) => kind === "bounce");
   expect(bounces.map(({ answers }) => answers)).toEqual([tag, second.tag]);
   expect(bounces[0]!.body).toContain(
-    `${tag} to ana was not delivered: SPAWN_FAILED: it was started 5 times in a row in vain`,
+    `${tag} to ana was not delivered: SPAWN_FAILED: it failed to start 5 times in a row`,
   );
 
   world.file("crash.sh", "exec cat\n");

@@ -1,5 +1,5 @@
 /**
- * A list of any length in which only the rows in sight exist. All rows have one height, so that nothing is measured.
+ * A list of any length in which only the visible rows exist. All rows have one height, so that nothing is measured.
  */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
@@ -11,9 +11,9 @@ export interface WindowedProps<Row> {
   readonly keyOf: (row: Row) => string;
   readonly draw: (row: Row, at: number) => VNode;
   readonly label: string;
-  /** Called when the first rows come into sight. */
+  /** Called when the first rows become visible. */
   readonly onTop?: () => void;
-  /** Called when the last row is in sight. */
+  /** Called when the last row is visible. */
   readonly onBottom?: () => void;
 }
 

@@ -123,7 +123,7 @@ export const InboxView = z.object({
   thread: z.string(),
   inReplyTo: z.string().nullable(),
   answers: z.string().nullable().describe("the tag of the message that it answers"),
-  text: z.string().describe("the body, or for a request a description of it"),
+  text: z.string().describe("the body, or a description of a request"),
   request: RequestView.nullable().describe("the request, while it is pending; answer it with answerRequest"),
   answered: z
     .object({ approved: z.boolean(), tag: z.string() })

@@ -15,14 +15,14 @@ export function receiptRows(
     { text: clockTime(receipt.acceptedAt, now), style: "dim" },
     { text: receipt.tag, style: "bold" },
     { text: `${nameOf(receipt.team, receipt.from)} → ${addressee(receipt, nameOf)}` },
-    standing(receipt),
+    stateCell(receipt),
     { text: receipt.summary },
   ]);
   return table(["TIME", "TAG", "WAY", "STATE", "ABOUT"], rows, paint, width());
 }
 
 /** The state when all share one, else how many are in each. A broadcast may have no recipients. */
-function standing({ deliveries }: ReceiptView): Cell {
+function stateCell({ deliveries }: ReceiptView): Cell {
   if (deliveries.length === 0) return { text: "no recipients", style: "yellow" };
   const counts = new Map<string, number>();
   for (const { state } of deliveries) counts.set(state, (counts.get(state) ?? 0) + 1);

@@ -95,7 +95,7 @@ function firstLine(child: ChildProcess, home: Home): Promise<string> {
     text += chunk;
     if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
   });
-  stdout.on("end", () => reject(notStarted("it ended before it was ready", home)));
+  stdout.on("end", () => reject(notStarted("it exited before it was ready", home)));
   child.on("error", (cause) => reject(notStarted(cause.message, home)));
   return promise.finally(() => {
     clearTimeout(timer);

@@ -182,7 +182,7 @@ export async function startDaemon({
     options.report,
   );
   const socket = watchSocket(home.socket, () => {
-    log.info(`${home.socket} was taken away`);
+    log.info(`${home.socket} was removed`);
     stopping.abort();
   });
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);

@@ -54,7 +54,7 @@ export interface CourierParts {
   readonly mailbox: Mailbox;
   readonly agent: (id: AgentId) => Agent | null;
   readonly transports: ReadonlyMap<string, Transport>;
-  /** Told when the model of an agent fails with a message in front of it, or answers. */
+  /** Told when the model of an agent fails with a message in its context, or answers. */
   readonly model?: ModelWatch;
   /** Faults that have no sender to report to. */
   readonly report: (context: string, fault: unknown) => void;

@@ -10,7 +10,7 @@ export interface OutagesParts {
 
 /** Observers of an agent's model. */
 export interface ModelWatch {
-  /** Its API failed with the message in front of it, and the program has given up. */
+  /** Its API failed with the message in its context, and the program has given up. */
   failed(agent: Agent, error: string, message: Message): void;
   answered(agent: AgentId): void;
 }
@@ -19,7 +19,7 @@ export const modelFailed = (error: string): string =>
   `the model's API failed: ${error}; the text is in the conversation and goes with the next prompt`;
 
 /**
- * Tells the user when the model of an agent fails with mail in front of it: once, until the model has answered again.
+ * Tells the user when the model of an agent fails with mail in its context: once, until the model has answered again.
  */
 export class Outages implements ModelWatch {
   private readonly failing = new Set<AgentId>();

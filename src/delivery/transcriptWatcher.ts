@@ -34,7 +34,7 @@ export interface TranscriptWatcherParts {
   readonly found?: (agent: Agent, conversation: string) => void;
   /** What else the receipt should say, once it is known. */
   readonly detailOf?: (delivery: DeliveryId) => Promise<string | undefined>;
-  /** Told when the model of an agent fails with a message in front of it, or answers. */
+  /** Told when the model of an agent fails with a message in its context, or answers. */
   readonly model?: ModelWatch;
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;

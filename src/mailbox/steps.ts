@@ -127,7 +127,7 @@ export function settled(delivery: Delivery, outcome: Outcome, via: Via, now: num
   );
 }
 
-/** What was delivered and then lost, or lost from sight, keeps how it went; one that was seen meanwhile stays seen. */
+/** What was delivered and then lost keeps its history; one that was seen meanwhile stays seen. */
 export function lost(
   delivery: Delivery,
   outcome: Extract<Outcome, { kind: "unknown" | "discarded" }>,

@@ -141,7 +141,7 @@ export interface Hold {
 export type Outcome =
   /**
    * `authority`: whose word it counts as, where that differs from message to message. `failure`: the model's API failed
-   * with the message in front of it, and the program has given up.
+   * with the message in its context, and the program has given up.
    */
   | {
       readonly kind: "delivered";

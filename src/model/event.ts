@@ -23,7 +23,7 @@ interface Recipients {
   readonly recipientTeams?: readonly (string | null)[];
 }
 
-/** A new message, with what a list of messages shows of it. */
+/** A new message, with what a list of messages shows. */
 export interface AcceptedFact extends Along, Recipients {
   readonly type: "message.accepted";
   readonly id: MessageId;

@@ -1,6 +1,6 @@
 /**
- * Text of agents may be up to 1 MiB of anything. The time that it takes grows with its length, not with the square of
- * it.
+ * Text of agents may be up to 1 MiB of anything. The time that it takes grows with its length, not with
+ * the square.
  */
 import { describe, expect, test } from "bun:test";
 import { wordsOf } from "../mailbox/words.ts";

@@ -25,7 +25,7 @@ export interface Stage extends AsyncDisposable {
   /** The home. */
   readonly root: string;
   readonly composition: Composition;
-  /** What tests use of it. */
+  /** What tests use. */
   readonly tieline: StageParts;
   readonly tmux: PrivateTmux;
   readonly faults: readonly string[];

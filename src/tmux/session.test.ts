@@ -24,7 +24,7 @@ test("one sanitizer names sessions", () => {
   expect(sessionName("v1.2:rc 3")).toBe("v1-2-rc-3");
   expect(sessionName("=x")).toBe("x");
   expect(sessionName("größe_漢")).toBe("größe_漢");
-  expect(() => sessionName("./:")).toThrow('"./:" leaves no name');
+  expect(() => sessionName("./:")).toThrow('"./:" has no characters');
 });
 
 /** Prints a variable, or the whole argument vector, into a file and stays. */

@@ -28,7 +28,7 @@ claudeTest(
     const address = `uds:${join(dirname((await bench.registry())!.messagingSocketPath!), `${pid}.sock`)}`;
     const tag = await board.sendAs(bob, "ana", "--wait", "seen", "how far are you?");
     await bench.untilStatus("idle");
-    // The user's word in between has no part in it.
+    // The user's message in between does not matter.
     await board.send("ana", "--wait", "seen", "go on");
     await bench.untilStatus("idle");
     bench.model.add(
@@ -124,7 +124,7 @@ async function untilUncertain(
 }
 
 claudeTest(
-  "the daemon dies while it writes to the socket: the next one finds it, as a peer's word, and it is read once",
+  "the daemon dies while it writes to the socket: the next one finds it, as peer, and it is read once",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.claude();
@@ -132,14 +132,11 @@ claudeTest(
   },
 );
 
-claudeTest(
-  "the daemon dies while it types: the next one finishes it, as the user's word, and it is read once",
-  async () => {
-    await using board = await Switchboard.start();
-    await using bench = await board.claude({ settings: {} });
-    await untilUncertain(board, bench, { transport: "tmux", authority: "user" });
-  },
-);
+claudeTest("the daemon dies while it types: the next one finishes it, as user, and it is read once", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ settings: {} });
+  await untilUncertain(board, bench, { transport: "tmux", authority: "user" });
+});
 
 claudeTest(
   "the daemon dies with a message in the queue of a session at work: it stays there and is not sent again",

@@ -47,7 +47,7 @@ claudeTest(
   },
 );
 
-claudeTest("idle, from an agent: a peer's word by the socket, never typed", async () => {
+claudeTest("idle, from an agent: as peer by the socket, never typed", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude();
   const bob = await board.another("bob");

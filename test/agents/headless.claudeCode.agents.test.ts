@@ -31,7 +31,7 @@ async function withLead(board: Switchboard) {
 const givenToModel = expect.stringMatching(/^(seen|answered)$/);
 
 claudeTest(
-  "a headless lead: idle by its input stream as the user's word, in a tool with its result, --hard cuts a reply",
+  "a headless lead: idle by its input stream as user, in a tool with its result, --hard cuts a reply",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await withLead(board);

@@ -15,7 +15,7 @@ describeUnless(lackOfOtherUser())("another user and the files of a home", () => 
     chmodSync(world.dir, 0o755);
     other = createOtherUser();
     await world.json(["adopt", await world.pane(["cat"]), "--name", "ana", "--provider", "generic"]);
-    expect(await world.tieline(["send", "ana", "for your eyes only"])).toMatchObject({ code: 0 });
+    expect(await world.tieline(["send", "ana", "for you only"])).toMatchObject({ code: 0 });
   });
   afterAll(async () => {
     other[Symbol.dispose]();

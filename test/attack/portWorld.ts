@@ -88,7 +88,7 @@ const asOtherUser: IntruderKind = {
   },
 };
 
-/** The same user, but with nothing of the home and no process of others in sight. */
+/** The same user, but with nothing of the home and no process of others visible. */
 const inBubblewrap: IntruderKind = {
   name: "a process in bubblewrap with the host's network",
   lack: lackOfBubblewrap,

@@ -7,7 +7,7 @@ import { says } from "./stage.ts";
 const hashes = ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers", "#/terminal/web:lead"];
 const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "Graph", n: "Numbers", e: "Terminal" };
 
-/** Every way of using the page: keys, screen readers, little motion, small windows, out of sight. */
+/** Every way of using the page: keys, screen readers, little motion, small windows, hidden pages. */
 await onStage("the accessible dashboard", ({ stage, page, faults, show }) => {
   beforeAll(async () => {
     await says(
@@ -238,7 +238,7 @@ await onStage("the accessible dashboard", ({ stage, page, faults, show }) => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  describe("out of sight", () => {
+  describe("hidden", () => {
     test("the title counts, unless that is not wanted", async () => {
       await show("#/waiting");
       await until(async () => /^\(\d+\) Waiting/.test(await page.title()), "the count in the title");

@@ -40,7 +40,7 @@ export class IndexedRoster implements Roster {
 
   constructor(readonly user: Agent = userAgent) {}
 
-  /** Adds an agent or replaces what was known of it. Another agent of that name in the team is a CONFLICT. */
+  /** Adds an agent or replaces it. Another agent of that name in the team is a CONFLICT. */
   put(agent: Agent): void {
     const holder = this.named(agent.team, agent.name);
     if (holder && holder.id !== agent.id) throw nameTaken(agent);

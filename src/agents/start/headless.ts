@@ -21,7 +21,7 @@ type Prints = NonNullable<LaunchPlan["prints"]>;
  * when the program is interrupted. The shell stays in front of the program, which may end at once where it leads the
  * terminal's session itself; a job that was done at once is given the time to be seen as started.
  *
- * What is printed is kept by `dd`, which takes a part of it and ends: between two parts the file is not written, and
+ * What is printed is kept by `dd`, which takes a part and exits: between two parts the file is not written, and
  * the rest waits in the pipe. Then what the readers of a text are through with is cut off: the rest begins a new file,
  * whose name says how much there was before it. Of records, which are read as they come, one old file is kept. A full
  * disk stops no program. The end of the program completes its last line.

@@ -35,5 +35,5 @@ test("stops polling at the deadline", async () => {
 
 test("fails when a poll fails", async () => {
   const { patience } = aDay();
-  await expect(lookFor(() => Promise.reject(new Error("no eyes")), 100, patience)).rejects.toThrow("no eyes");
+  await expect(lookFor(() => Promise.reject(new Error("cannot look")), 100, patience)).rejects.toThrow("cannot look");
 });

@@ -150,7 +150,7 @@ describe("a program that will not run", () => {
     const [bounce] = mailbox.inbox(userId);
     expect(bounce!.message).toMatchObject({ kind: "bounce", inReplyTo: message.id });
     expect(bounce!.message.body).toStartWith(
-      `${message.tag} to ana was not delivered: SPAWN_FAILED: it was started 4 times in a row in vain; no such program`,
+      `${message.tag} to ana was not delivered: SPAWN_FAILED: it failed to start 4 times in a row; no such program`,
     );
   });
 

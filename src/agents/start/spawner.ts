@@ -145,7 +145,7 @@ export class Spawner implements Disposable {
     const count = (this.failures.get(agent.id) ?? 0) + 1;
     this.failures.set(agent.id, count);
     if (count > pausesMs.length)
-      void this.giveUp(agent, `it was started ${count} times in a row in vain; ${failedStart(error)}`);
+      void this.giveUp(agent, `it failed to start ${count} times in a row; ${failedStart(error)}`);
     this.pause(agent, pausesMs[Math.min(count, pausesMs.length) - 1]!, failedStart(error));
   }
 

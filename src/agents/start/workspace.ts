@@ -32,7 +32,7 @@ const shared = (path: string, other: string, holder: string): TielineError =>
     "CONFLICT",
     path === other
       ? `${path} is already the workspace of ${holder}`
-      : `${path} and ${other}, the workspace of ${holder}, lie inside one another`,
+      : `${path} overlaps ${other}, the workspace of ${holder}`,
     {
       remedy: "give each agent a directory of its own",
       operands: { workspace: path, holder },

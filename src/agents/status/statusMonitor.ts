@@ -34,9 +34,9 @@ export class StatusMonitor implements AsyncDisposable {
     const unanswered = new Set(agents.filter((agent) => endpointBy("tmux", agent) !== undefined).map(({ id }) => id));
     const { promise: late, resolve } = Promise.withResolvers<Refreshed>();
     const timer = setTimeout(() => resolve({ unread: new Set(), unanswered }), patienceMs);
-    const survey = reader.refreshAll(agents);
-    void late.then(() => survey.catch((fault: unknown) => report("look at the agents", fault)));
-    return Promise.race([survey, late]).finally(() => clearTimeout(timer));
+    const refresh = reader.refreshAll(agents);
+    void late.then(() => refresh.catch((fault: unknown) => report("look at the agents", fault)));
+    return Promise.race([refresh, late]).finally(() => clearTimeout(timer));
   }
 
   /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */

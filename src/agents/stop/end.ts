@@ -133,7 +133,7 @@ async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<bo
 const holdReason = (readiness: Readiness): string | null => (readiness.kind === "held" ? readiness.hold.reason : null);
 
 /**
- * Tells the program to end and, after it, a shell in front of it: a shell that ends first takes the terminal away from
+ * Tells the program to end and, after it, a shell in front: a shell that ends first takes the terminal away from
  * both.
  */
 async function terminate(pane: PaneLocator, parts: EndParts): Promise<boolean> {

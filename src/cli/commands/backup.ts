@@ -12,9 +12,9 @@ export default command({
     "The copy holds messages, deliveries, agents and teams, but no settings, profiles or secrets. It is " +
       "readable by you alone (mode 0600), and it is checked before the command returns. Sending continues " +
       "meanwhile.",
-    "Without a file, the copy goes to `backups` in the home. Tieline makes one there every 24 hours by " +
-      "itself and keeps the last three; `backup.everyHours`, `backup.keep` and `backup.maxMegabytes` in " +
-      "config.json change that. `tieline restore` brings a backup back.",
+    "Without a file, the copy goes to `backups` in the home. Tieline makes one there every 24 hours and " +
+      "keeps the last three; `backup.everyHours`, `backup.keep` and `backup.maxMegabytes` in config.json " +
+      "change that. `tieline restore` brings a backup back.",
   ],
   args: [{ name: "file", optional: true, complete: "file", summary: "where to write it; the file must not exist" }],
   flags: {},

@@ -6,7 +6,7 @@ export default command({
   group: "Messages",
   summary: "take back a message that is not delivered yet",
   usage: ["cancel <tag>"],
-  details: ["What was written already cannot be taken back; cancelling it is refused."],
+  details: ["A message that was already written cannot be cancelled."],
   args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
   flags: { agent: { value: "NAME", complete: "agent", summary: "only its delivery to this agent" } },
   examples: [

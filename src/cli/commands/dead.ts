@@ -9,8 +9,8 @@ export default command({
   summary: "list messages that could not be delivered",
   usage: ["dead"],
   details: [
-    "A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it " +
-      "again, with the same tag.",
+    "A message is dead if its delivery failed or expired. `tieline retry <tag>` queues it again, with " +
+      "the same tag.",
     "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as " +
       "team:name unless all are of your team.",
   ],

@@ -6,9 +6,8 @@ export default command({
   summary: "see it work: scripted agents that write to each other",
   usage: ["demo", "demo --stop"],
   details: [
-    "Runs in a home and on a tmux server of its own, so that nothing of yours is touched. On a terminal the " +
-      "team stays, " +
-      "for you to attach and try things; without one, everything is taken down again.",
+    "Runs in its own home and on its own tmux server, and touches nothing of yours. On a terminal the " +
+      "team stays, so you can attach and try things; without one, everything is stopped again.",
   ],
   args: [],
   flags: { stop: { summary: "take down the demo that still runs" } },

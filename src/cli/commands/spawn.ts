@@ -21,8 +21,8 @@ export default command({
       name: "profile",
       complete: "profile",
       summary:
-        "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, " +
-        "researcher, docs",
+        "a profile of the project, your own, or a built-in one: team-lead, engineer, reviewer, qa, " +
+        "fixer, researcher, docs",
     },
   ],
   flags: {

@@ -37,7 +37,7 @@ const topology = command({
   flags,
   examples: [
     ["tieline topology show", "the edges in effect, and where each comes from"],
-    ['tieline topology add "coder <-> docs"', "both ways, until it is taken away again"],
+    ['tieline topology add "coder <-> docs"', "both ways, until it is removed"],
     ['tieline topology add --close "lead -> coder"', "the first edge of a team without a topology"],
     ["tieline topology export --format mermaid", "a diagram for a README"],
   ],

@@ -180,7 +180,7 @@ async function whatNext(attach: string, { env, home }: Stage, { print, paint }: 
 /** The team is taken down, so it cannot be attached to; a run on a terminal keeps it. */
 async function howToStay(attach: string, { print }: Terminal): Promise<void> {
   const lines = [
-    "Without a terminal it is taken down now. Run in one, the team stays: look at it with",
+    "Without a terminal, the team is stopped now. On a terminal it stays: attach with",
     `  ${attach}`,
     "and write to it. In your own project: bin/tieline init, then bin/tieline up.",
   ];

@@ -165,7 +165,7 @@ describe("tailing logs", () => {
     expect(tail.contents().sort()).toEqual(["a: one", "b: two", "c: three"]);
   });
 
-  test("a file that is rotated out of sight, or removed, ends with its last entry", async () => {
+  test("a file that is rotated away, or removed, ends with its last entry", async () => {
     writeFileSync(file, res("@a: one"));
     const tail = start();
     await tail.until(() => (store.get(file)?.loggedAt ?? "") !== "");

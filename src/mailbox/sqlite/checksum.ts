@@ -1,6 +1,6 @@
 /**
  * SQLite notices a page that is out of order, and not a letter that has changed in it. So each message carries a
- * checksum of all that was stored of it. It finds accidents, not attacks: a program that can write the database can
+ * checksum of everything stored. It finds accidents, not attacks: a program that can write the database can
  * write a checksum.
  */
 import type { Database } from "bun:sqlite";

@@ -203,7 +203,7 @@ function guarded<T>(path: string, database: Database | null, migrations: Migrati
 const soundnessOf = (database: Database, migrations: Migrations): Soundness =>
   new Soundness(database, (empty) => migrate(":memory:", empty, migrations));
 
-/** Mail is for its owner's eyes. SQLite gives the files beside a database the mode of the database. */
+/** Mail is for its owner only. SQLite gives the files beside a database the mode of the database. */
 function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, "a", 0o600));

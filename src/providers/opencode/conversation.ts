@@ -12,7 +12,7 @@ interface EntryError {
   readonly data?: { readonly message?: string; readonly statusCode?: number };
 }
 
-export type Standing =
+export type MessageProgress =
   /** The conversation does not hold it. */
   | { readonly kind: "absent" }
   /** It is written down, and no request to the model was made since. */
@@ -26,7 +26,7 @@ export type Standing =
 export const partId = (message: MessageId, attempt: number): string => `${partPrefix(message)}_${attempt.toString(36)}`;
 const partPrefix = (message: MessageId): string => `prt_${message.replaceAll("-", "")}`;
 
-export function standingOf(message: MessageId, conversation: readonly ConversationEntry[]): Standing {
+export function progressOf(message: MessageId, conversation: readonly ConversationEntry[]): MessageProgress {
   const at = conversation.findLastIndex(({ parts }) => parts.some(({ id }) => id.startsWith(partPrefix(message))));
   if (at < 0) return { kind: "absent" };
   const answers = conversation.slice(at + 1).filter(({ info }) => info.role === "assistant");

@@ -9,7 +9,7 @@ import type { Clock, MessageId } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
 import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
-import { standingOf, type ConversationEntry, type Standing } from "./conversation.ts";
+import { progressOf, type ConversationEntry, type MessageProgress } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";
 import { opencodeServer, type OpencodeAddress, type OpencodeServer } from "./server.ts";
 import { endpointKind, type LocatorOf } from "../../delivery/transports/endpointKind.ts";
@@ -99,16 +99,16 @@ export class OpencodeSessions implements AsyncDisposable {
   }
 
   /** How far a message has come in the agent's conversation. */
-  async standing(agent: Agent, message: MessageId): Promise<Standing> {
+  async progress(agent: Agent, message: MessageId): Promise<MessageProgress> {
     const session = this.sessionOf(agent);
     if (session === null) return { kind: "absent" };
     const path = `/session/${session}/message`;
-    const found = standingOf(
+    const found = progressOf(
       message,
       await this.request<ConversationEntry[]>(agent, "GET", `${path}?limit=${lastEntries}`),
     );
     return found.kind === "absent"
-      ? standingOf(message, await this.request<ConversationEntry[]>(agent, "GET", path))
+      ? progressOf(message, await this.request<ConversationEntry[]>(agent, "GET", path))
       : found;
   }
 

@@ -10,7 +10,7 @@ import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
-export type PiStanding =
+export type PiProgress =
   /** The conversation does not hold it, or has dropped it unread. */
   | "absent"
   /** Queued behind what runs. */
@@ -33,7 +33,7 @@ export type PiCall =
   | { readonly call: number; readonly find: string };
 
 export interface PiFinding {
-  readonly standing: PiStanding;
+  readonly progress: PiProgress;
   /** Tools that were blocked by it. */
   readonly stopped: readonly string[];
   /** Why the model did not answer, once pi has given up. */
@@ -87,7 +87,7 @@ export default function tieline(pi: Pi): void {
 }
 
 export function listenAt(path: string, pi: Pi): void {
-  const standings = new Map<string, PiStanding>();
+  const progresses = new Map<string, PiProgress>();
   const stopped = new Map<string, string[]>();
   const urgent = new Map<string, string>();
   const clients = new Set<Socket>();
@@ -120,7 +120,7 @@ export function listenAt(path: string, pi: Pi): void {
   pi.on("context", ({ messages = [] }) => {
     for (const id of messages.flatMap(idOf)) {
       urgent.delete(id);
-      if (standings.get(id) !== "read") standings.set(id, "asked");
+      if (progresses.get(id) !== "read") progresses.set(id, "asked");
     }
     return { messages: onceEach(messages) };
   });
@@ -131,8 +131,8 @@ export function listenAt(path: string, pi: Pi): void {
     if (message?.role === "assistant" && message.stopReason === "error")
       noteError(message.errorMessage ?? "an API error");
     if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") return;
-    const asked = [...standings].filter(([, standing]) => standing === "asked");
-    if (asked.length > 0) move(() => asked.forEach(([id]) => standings.set(id, "read")));
+    const asked = [...progresses].filter(([, progress]) => progress === "asked");
+    if (asked.length > 0) move(() => asked.forEach(([id]) => progresses.set(id, "read")));
   }
 
   function noteError(error: string): void {
@@ -143,7 +143,7 @@ export function listenAt(path: string, pi: Pi): void {
   function endTurn(): void {
     working = false;
     urgent.clear();
-    for (const [id, standing] of standings) if (standing === "waiting") standings.delete(id);
+    for (const [id, progress] of progresses) if (progress === "waiting") progresses.delete(id);
   }
 
   function attend(client: Socket): void {
@@ -164,13 +164,13 @@ export function listenAt(path: string, pi: Pi): void {
   function take(client: Socket, call: PiCall): void {
     const id = "find" in call ? call.find : call.deliver.id;
     if ("deliver" in call && find(id) === "absent") deliver(call.deliver);
-    const standing = find(id);
+    const progress = find(id);
     write(client, {
       answer: call.call,
       finding: {
-        standing,
+        progress,
         stopped: stopped.get(id) ?? [],
-        ...(standing === "asked" && failure !== undefined && { failure }),
+        ...(progress === "asked" && failure !== undefined && { failure }),
       },
     });
   }
@@ -186,7 +186,7 @@ export function listenAt(path: string, pi: Pi): void {
       // A turn that could not even begin, for want of a model or a key, has no end either.
       setTimeout(() => whenIdle(() => working && move(endTurn)), unbegunMs);
     };
-    standings.set(id, idle || hard ? "asked" : "waiting");
+    progresses.set(id, idle || hard ? "asked" : "waiting");
     if (hard && !idle) {
       context?.abort();
       whenIdle(send);
@@ -197,8 +197,8 @@ export function listenAt(path: string, pi: Pi): void {
   }
 
   /** The messages of an earlier pi are in the resumed conversation. */
-  function find(id: string): PiStanding {
-    const known = standings.get(id);
+  function find(id: string): PiProgress {
+    const known = progresses.get(id);
     if (known !== undefined) return known;
     const branch = context?.sessionManager.getBranch() ?? [];
     const at = branch.findLastIndex((entry) => entry.type === "custom_message" && entry.details?.id === id);

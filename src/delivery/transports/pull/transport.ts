@@ -12,10 +12,13 @@ export const pullTransport: Transport = {
   traits: { bestProof: "tool", authority: "peer", rank: lowestRank, fetched: true },
   ready: async ({ agent }) => ({
     kind: "held",
-    hold: { reason: "busy", detail: `${agent.name} fetches its mail itself, and has not yet` },
+    hold: { reason: "busy", detail: `${agent.name} has not fetched its mail yet` },
   }),
   deliver: async () => ({ kind: "error", detail: "mail is fetched here, not written" }),
   /** The reader may have exited before or after it read; there is no proof. */
-  inspect: async ({ agent }) => ({ kind: "unknown", detail: `${agent.name} took it and did not say that it was read` }),
+  inspect: async ({ agent }) => ({
+    kind: "unknown",
+    detail: `${agent.name} fetched it and did not confirm that it was read`,
+  }),
   watch: () => ({ [Symbol.dispose]: () => undefined }),
 };

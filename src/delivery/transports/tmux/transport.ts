@@ -297,7 +297,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     if (verdict.kind === "held" || againInMs === 0) return verdict;
     return {
       kind: "held",
-      hold: { reason: "busy", detail: `the program in ${status.snapshot.pane.id} begins with what was typed just now` },
+      hold: {
+        reason: "busy",
+        detail: `the program in ${status.snapshot.pane.id} has just started with an earlier message`,
+      },
       againInMs,
     };
   }

@@ -10,7 +10,7 @@ import type { Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
-import { partId, type Standing } from "../../conversation.ts";
+import { partId, type MessageProgress } from "../../conversation.ts";
 import { opencodeLocatorOf, type OpencodeSessions } from "../../sessions.ts";
 import { holdOf } from "../../../../agents/status/reportedState.ts";
 import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
@@ -18,7 +18,7 @@ import type { Attempt, Readiness, Transport } from "../../../../delivery/transpo
 export interface OpencodeServerParts {
   readonly sessions: Pick<
     OpencodeSessions,
-    "reportedState" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch"
+    "reportedState" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "progress" | "watch"
   >;
   /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
@@ -75,24 +75,24 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
         const { message: detail, operands } = asTielineError(thrown);
         return { kind: operands["refused"] === true ? "error" : "unknown", detail };
       }
-      const standing = await settled(agent, message, joins ? ["waiting", "asked", "read"] : ["read"], signal);
-      if (standing.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };
-      if (standing.kind === "absent") return { kind: "unknown", detail: "the conversation does not hold it yet" };
-      if (joins && standing.kind === "waiting")
+      const progress = await settled(agent, message, joins ? ["waiting", "asked", "read"] : ["read"], signal);
+      if (progress.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };
+      if (progress.kind === "absent") return { kind: "unknown", detail: "the conversation does not hold it yet" };
+      if (joins && progress.kind === "waiting")
         return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
-      return asked(standing);
+      return asked(progress);
     },
 
     async inspect({ agent, message, delivery }: Attempt): Promise<Outcome> {
-      const standing = await standingNow(agent, message);
-      if (standing === null) return { kind: "unknown", detail: "opencode does not answer" };
-      if (standing.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };
-      if (standing.kind === "asked") return asked(standing);
+      const progress = await progressNow(agent, message);
+      if (progress === null) return { kind: "unknown", detail: "opencode does not answer" };
+      if (progress.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };
+      if (progress.kind === "asked") return asked(progress);
       // It was given as a turn of its own, and what the user then did with that is the user's business.
       if (delivery.state === "delivered") return { kind: "unknown", detail: "the model has not read it yet" };
       if (!(await isAtRest(agent)))
         return { kind: "unknown", detail: "the turn continues, and the model has not read it yet" };
-      const still = await standingNow(agent, message);
+      const still = await progressNow(agent, message);
       if (still?.kind === "absent") return { kind: "absent", detail: "the conversation does not hold it" };
       if (still?.kind !== "waiting") return { kind: "unknown", detail: "the model has not read it yet" };
       await sessions.request(agent, "DELETE", `/session/${sessions.sessionOf(agent)}/message/${still.entry}`);
@@ -107,27 +107,27 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
     return id;
   }
 
-  /** The first of these standings, or what it was when the time was over. */
+  /** The first of these progresses, or what it was when the time was over. */
   async function settled(
     agent: Agent,
     message: Message,
-    wanted: readonly Standing["kind"][],
+    wanted: readonly MessageProgress["kind"][],
     signal: AbortSignal,
-  ): Promise<Standing> {
+  ): Promise<MessageProgress> {
     const over = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
     const bell = { ring: (): void => undefined };
     using _ = sessions.watch(agent, () => bell.ring());
     for (;;) {
       const rung = new Promise<void>((resolve) => (bell.ring = resolve));
-      const standing = (await standingNow(agent, message)) ?? { kind: "absent" };
-      if (wanted.includes(standing.kind) || over.aborted) return standing;
+      const progress = (await progressNow(agent, message)) ?? { kind: "absent" };
+      if (wanted.includes(progress.kind) || over.aborted) return progress;
       await Promise.race([rung, pause(200)]);
     }
   }
 
   /** null: the program does not answer, so that nothing is known. */
-  function standingNow(agent: Agent, { id }: Message): Promise<Standing | null> {
-    return sessions.standing(agent, id).catch(() => null);
+  function progressNow(agent: Agent, { id }: Message): Promise<MessageProgress | null> {
+    return sessions.progress(agent, id).catch(() => null);
   }
 
   /** Twice in a row: a prompt that was just given shows neither in the conversation nor as work. */
@@ -143,11 +143,11 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
 export const envelopeOf = (message: Message, command?: string): Envelope =>
   envelope(message, { multiline: true, inlineLimit, command }, "user");
 
-const asked = (standing: Standing): Outcome => ({
+const asked = (progress: MessageProgress): Outcome => ({
   kind: "delivered",
   proof: "submitted",
   detail: "opencode has started a turn with it",
-  ...("failure" in standing && standing.failure !== undefined && { failure: standing.failure }),
+  ...("failure" in progress && progress.failure !== undefined && { failure: progress.failure }),
 });
 
 const degraded = ({ when, hard }: Message): { readonly detail?: string } =>

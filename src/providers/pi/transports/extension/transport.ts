@@ -53,7 +53,7 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
       } catch (thrown) {
         return { kind: "unknown", detail: asTielineError(thrown).message };
       }
-      return outcomeOf(finding.standing === "asked" ? await answered(agent, message, signal) : finding);
+      return outcomeOf(finding.progress === "asked" ? await answered(agent, message, signal) : finding);
     },
 
     async inspect({ agent, message }: Attempt): Promise<Outcome> {
@@ -72,16 +72,16 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
     for (;;) {
       const rung = new Promise<void>((resolve) => (bell.ring = resolve));
       const finding = await sessions.call(agent, { find: id }, signal).catch(() => null);
-      if (finding !== null && (finding.standing !== "asked" || over.aborted)) return finding;
-      if (over.aborted) return { standing: "asked", stopped: [] };
+      if (finding !== null && (finding.progress !== "asked" || over.aborted)) return finding;
+      if (over.aborted) return { progress: "asked", stopped: [] };
       await Promise.race([rung, pause(200)]);
     }
   }
 }
 
-function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
+function outcomeOf({ progress, stopped, failure }: PiFinding): Outcome {
   const detail = stopped.length === 0 ? {} : { detail: `stopped ${stopped.join(", ")}` };
-  switch (standing) {
+  switch (progress) {
     case "read":
       return { kind: "delivered", proof: "transcript", ...detail };
     case "asked":
