@@ -108,17 +108,17 @@ test("another endpoint takes the message while one pauses", async () => {
   expect(post.delivery(delivery).state).toBe("delivered");
 });
 
-test("reasons that change at every look are written down once a second", async () => {
+test("reasons that change at every check are written down once a second", async () => {
   await using post = new CourierPost();
-  let look = 0;
-  post.transport.ready = async () => ({ kind: "held", hold: { reason: "busy", detail: `look ${++look}` } });
+  let check = 0;
+  post.transport.ready = async () => ({ kind: "held", hold: { reason: "busy", detail: `check ${++check}` } });
   await post.courier.start();
   const delivery = await post.send("hello");
-  await post.until(delivery, ({ detail }) => detail === "look 1");
-  while (look < 200) {
+  await post.until(delivery, ({ detail }) => detail === "check 1");
+  while (check < 200) {
     post.courier.wake(delivery.agent);
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(post.history(delivery).filter(({ verb }) => verb === "hold").length).toBeLessThan(5);
-  expect(post.courier.holdOf(delivery.agent)?.detail).toBe(`look ${look}`);
+  expect(post.courier.holdOf(delivery.agent)?.detail).toBe(`check ${check}`);
 });

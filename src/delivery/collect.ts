@@ -31,7 +31,7 @@ export interface CollectParts {
   readonly settle: (
     delivery: Delivery,
     outcome: Outcome,
-    way: { transport: string; authority: Authority },
+    via: { transport: string; authority: Authority },
   ) => Promise<void>;
   readonly transportOf: (name: string) => Transport;
   readonly clock: Clock;

@@ -90,7 +90,7 @@ describe("courier", () => {
 
   test("mail is stored although its endpoint cannot be prefetched", async () => {
     stage.prefetch = () => {
-      throw new Error("no such way");
+      throw new Error("no such transport");
     };
     await courier.start();
     await becomes(await send("hello"), "delivered");
@@ -109,7 +109,7 @@ describe("courier", () => {
     expect(stage.prefetched).toEqual([]);
   });
 
-  test("a signal that never comes is not needed: what waits is looked at again and again", async () => {
+  test("a signal that never comes is not needed: what waits is checked again and again", async () => {
     stage.readiness = busy;
     courier = hire({ sweepMs: 5 });
     await courier.start();
@@ -178,7 +178,7 @@ describe("courier", () => {
     expect(stage.written).toEqual(["once", "end"]);
   });
 
-  test("a moment that passes between the look and the write is tried again and costs no attempt", async () => {
+  test("a moment that passes between the check and the write is tried again and costs no attempt", async () => {
     let tries = 0;
     stage.outcome = () =>
       Promise.resolve(
@@ -192,7 +192,7 @@ describe("courier", () => {
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 0 });
   });
 
-  test("a transport that throws may have written: it is looked for, never repeated blindly", async () => {
+  test("a transport that throws may have written: it is inspected, never repeated blindly", async () => {
     stage.outcome = () => Promise.reject(new Error("the pipe broke"));
     await courier.start();
     const delivery = await send("lost?");
@@ -256,7 +256,7 @@ describe("courier", () => {
     resolve({ kind: "delivered", proof: "screen" });
   });
 
-  test("a reader that never says that it has read is looked for when its lease is over", async () => {
+  test("a reader that never says that it has read is inspected when its lease is over", async () => {
     stage.readiness = busy;
     stage.inspected = { kind: "absent", detail: "it is not recorded" };
     await courier.start();
@@ -275,7 +275,7 @@ describe("courier", () => {
     });
     const open = (): readonly Delivery[] => mailbox.deliveriesIn(["uncertain"]);
 
-    test("is looked through before anything is written: what is found has arrived, nothing is repeated", async () => {
+    test("is inspected before anything is written: what is found has arrived, nothing is repeated", async () => {
       stage.inspected = { kind: "delivered", proof: "screen", detail: "its mark is in the pane" };
       const [one, two] = open();
       await courier.start();

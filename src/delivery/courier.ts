@@ -1,5 +1,5 @@
 /**
- * The second half of a message's way: claim, deliver, settle. The courier never throws at a sender; whatever
+ * The second half of the flow: claim, deliver, settle. The courier never throws at a sender; whatever
  * happens to a delivery is written into the mailbox, where the sender can read it.
  *
  * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as an endpoint
@@ -63,7 +63,7 @@ export interface CourierParts {
   readonly timeoutMs?: number;
   /** After an attempt that came a moment too late; twice as long after each further one. */
   readonly retryMs?: number;
-  /** Signals can be missed; everything that waits is looked at again this often. */
+  /** Signals can be missed; everything that waits is checked again this often. */
   readonly sweepMs?: number;
   /** The command that lets Tieline reach agents of a provider during a turn; null: none. */
   readonly remedyFor?: (provider: string) => string | null;
@@ -183,7 +183,7 @@ export function createCourier(parts: CourierParts): Courier {
     }
   }
 
-  /** An earlier attempt has to be looked for first, and its place cannot be looked at now. */
+  /** An earlier attempt has to be inspected first, and its place cannot be read now. */
   async function holdForInspection(id: AgentId): Promise<void> {
     const agent = parts.agent(id);
     if (agent === null) return;
@@ -192,7 +192,7 @@ export function createCourier(parts: CourierParts): Courier {
     timers.later(id, failedMs, () => rounds.ask(id));
   }
 
-  /** What was looked for in vain may be found later, when a user has finished typing or a dialog is closed. */
+  /** What was not found may be found later, when a user has finished typing or a dialog is closed. */
   async function inspectAgain(id: AgentId): Promise<void> {
     const dueMs = inspections.nextInspectionIn(id, uncertainOf(id).length > 0);
     if (dueMs === 0) {
@@ -262,7 +262,7 @@ export function createCourier(parts: CourierParts): Courier {
     try {
       return await transportOf(attempt.endpoint.transport).ready(attempt);
     } catch (thrown) {
-      report(`look at ${attempt.agent.name} by ${attempt.endpoint.transport}`, thrown);
+      report(`check whether ${attempt.agent.name} is ready by ${attempt.endpoint.transport}`, thrown);
       return { kind: "held", hold: { reason: "error", detail: asTielineError(thrown).message } };
     }
   }
@@ -279,7 +279,7 @@ export function createCourier(parts: CourierParts): Courier {
       outcome = { kind: "unknown", detail: asTielineError(thrown).message };
     }
     if (outcome.kind === "unknown") {
-      // What the attempt says of itself is more precise than that a second look found nothing.
+      // What the attempt says of itself is more precise than an inspection that found nothing.
       const found = await inspectAttempt(attempt);
       if (found.kind === "unknown") inspections.add(attempt.delivery);
       else outcome = found;
@@ -314,11 +314,11 @@ export function createCourier(parts: CourierParts): Courier {
   async function settle(
     delivery: Delivery,
     outcome: Outcome,
-    way: { transport: string; authority: Authority },
+    via: { transport: string; authority: Authority },
   ): Promise<void> {
     for (;;) {
       try {
-        const settled = await mailbox.settle(delivery.id, outcome, way);
+        const settled = await mailbox.settle(delivery.id, outcome, via);
         if (settled.state === "queued" && settled.reason !== null) {
           holds.set(settled.agent, {
             reason: settled.reason,

@@ -19,7 +19,7 @@ export interface InspectorParts {
 }
 
 export interface Inspector {
-  /** After a crash, or after the mailbox was restored: looks before anything is repeated. */
+  /** After a crash, or after the mailbox was restored: inspects before anything is repeated. */
   inspect(delivery: Delivery | null): Promise<InspectionResult>;
   inspectAttempt(attempt: Attempt): Promise<Outcome>;
   uncertainOf(agent: AgentId): readonly Delivery[];
@@ -35,7 +35,7 @@ export function createInspector(parts: InspectorParts): Inspector {
     try {
       return await transportOf(attempt.endpoint.transport).inspect(attempt);
     } catch (thrown) {
-      report(`look for ${attempt.message.tag} by ${attempt.endpoint.transport}`, thrown);
+      report(`inspect ${attempt.message.tag} by ${attempt.endpoint.transport}`, thrown);
       return { kind: "unknown", detail: asTielineError(thrown).message, unreadable: true };
     }
   }
@@ -54,12 +54,12 @@ export function createInspector(parts: InspectorParts): Inspector {
     return mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
   }
 
-  /** After a crash, or after the mailbox was restored: look before anything is repeated. */
+  /** After a crash, or after the mailbox was restored: inspect before anything is repeated. */
   async function inspect(delivery: Delivery | null): Promise<InspectionResult> {
     const agent = delivery && parts.agent(delivery.agent);
     const message = delivery && mailbox.message(delivery.messageId);
     if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
-    // After a restore neither endpoint nor time of the attempt is known: all are looked at, and one without a trace
+    // After a restore neither endpoint nor time of the attempt is known: all are inspected, and one without proof
     // proves nothing.
     const isRestored = delivery.transport === null;
     const mark = markOf(isRestored ? { ...delivery, claimedAt: null } : delivery);

@@ -19,20 +19,20 @@ const transportOf = (name: string): Transport =>
 async function noteFor(change: {
   when: When;
   state?: AgentState;
-  ways?: string[];
+  reachedBy?: string[];
   sessionId?: string | null;
   remedy?: string | null;
 }) {
   const {
     when,
     state = "working",
-    ways = ["tmux", "hook"],
+    reachedBy = ["tmux", "hook"],
     sessionId = null,
     remedy = "tieline setup --hooks claude",
   } = change;
   const mailbox = openMailbox(memoryStore());
   const lateness = new Lateness({ mailbox, transportOf, remedyFor: () => remedy });
-  const endpoints: Endpoint[] = ways.map((transport) => ({ transport, locator: {} }));
+  const endpoints: Endpoint[] = reachedBy.map((transport) => ({ transport, locator: {} }));
   const ana = anAgent({ name: "ana", state, sessionId, endpoints });
   const message = seal(
     { to: "ana", body: "stop", when },
@@ -67,15 +67,15 @@ test("nothing is said where nothing is late", async () => {
   expect((await noteFor({ when: "turn" })).notes()).toEqual([]);
   expect((await noteFor({ when: "interrupt", state: "idle" })).notes()).toEqual([]);
   expect((await noteFor({ when: "interrupt", sessionId: "s-1" })).notes()).toEqual([]);
-  expect((await noteFor({ when: "tool", ways: ["opencode-server"] })).notes()).toEqual([]);
+  expect((await noteFor({ when: "tool", reachedBy: ["opencode-server"] })).notes()).toEqual([]);
 });
 
 test("a program that no command can help is described as it is", async () => {
-  const { notes } = await noteFor({ when: "interrupt", ways: ["tmux"], remedy: null });
+  const { notes } = await noteFor({ when: "interrupt", reachedBy: ["tmux"], remedy: null });
   expect(notes()).toMatchObject([
     { text: "--when interrupt works only as --when turn: ana can only be reached between turns" },
   ]);
-  const served = await noteFor({ when: "interrupt", ways: ["opencode-server", "tmux"], remedy: null });
+  const served = await noteFor({ when: "interrupt", reachedBy: ["opencode-server", "tmux"], remedy: null });
   expect(served.notes()).toMatchObject([
     { text: "--when interrupt works only as --when tool: the tool calls of ana cannot be refused" },
   ]);

@@ -11,12 +11,12 @@ interface PendingInspection {
 }
 
 export interface PendingInspectionsParts {
-  /** Looks for the attempt, and settles it if that tells anything. */
+  /** Inspects the attempt, and settles it if that proves anything. */
   readonly inspect: (delivery: DeliveryId) => Promise<InspectionResult>;
   readonly clock: Clock;
 }
 
-/** A place that can be written to, but not looked at so many times, keeps nothing waiting any longer. */
+/** A place that could not be read so many times, but can be written to, keeps nothing waiting any longer. */
 const maxUnreadable = 10;
 /** What a user typed beside a message, or a dialog over it, is over after this time, or nothing tells when. */
 const followedMs = 10 * 60_000;
@@ -24,12 +24,12 @@ const firstInspectionMs = 1_000;
 const slowestInspectionMs = 60_000;
 
 /**
- * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is looked for before
+ * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is inspected before
  * anything else is written to its agent, because the next write may cover its marks.
  */
 export class PendingInspections {
   private readonly open = new Map<AgentId, Map<DeliveryId, PendingInspection>>();
-  /** Looked for in vain, and looked for again now and then. */
+  /** Inspected without a result, and inspected again now and then. */
   private readonly followed = new Map<
     AgentId,
     { readonly until: number; readonly pauseMs: number; readonly next: number }
@@ -62,7 +62,7 @@ export class PendingInspections {
     return [...this.open.keys()];
   }
 
-  /** Whether everything was looked for that the next write could cover. */
+  /** Whether every attempt was inspected that the next write could cover. */
   async cleared(agent: AgentId): Promise<boolean> {
     const inspections = this.open.get(agent);
     if (inspections === undefined) return true;
@@ -78,7 +78,7 @@ export class PendingInspections {
   }
 
   /**
-   * When the agent's undecided attempts are worth another look; null: nothing is left, or it would tell nothing new.
+   * When the agent's undecided attempts are inspected again; null: nothing is left, or it would tell nothing new.
    */
   nextInspectionIn(agent: AgentId, undecided: boolean): number | null {
     const followed = this.followed.get(agent);

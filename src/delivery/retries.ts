@@ -1,6 +1,6 @@
 /**
  * A program whose model does not answer tries again, for minutes or for ever, and writes nothing down meanwhile. While
- * a delivered message waits for the model, its agent is looked at now and then, and the receipt says what is found.
+ * a delivered message waits for the model, its agent is checked now and then, and the receipt says what is found.
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
@@ -17,7 +17,7 @@ export interface RetriesParts {
   readonly retrying: (agent: Agent) => Promise<string | null | undefined>;
   readonly model: Pick<ModelWatch, "failed">;
   readonly report: (context: string, fault: unknown) => void;
-  /** How long after a delivery the first look is, and how far apart the others are at most. */
+  /** How long after a delivery the first check is, and how far apart the others are at most. */
   readonly firstMs?: number;
   readonly slowestMs?: number;
 }
@@ -25,7 +25,7 @@ export interface RetriesParts {
 export class Retries implements AsyncDisposable {
   private readonly stopping = new AbortController();
   private readonly waiting = new Map<AgentId, Set<DeliveryId>>();
-  private readonly looking = new Map<AgentId, Promise<void>>();
+  private readonly checking = new Map<AgentId, Promise<void>>();
   private stopListening: () => void = () => undefined;
 
   constructor(private readonly parts: RetriesParts) {}
@@ -40,7 +40,7 @@ export class Retries implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.stopListening();
     this.stopping.abort();
-    await Promise.all(this.looking.values());
+    await Promise.all(this.checking.values());
   }
 
   private consider({ id, agent, state, proof }: Delivery): void {
@@ -50,21 +50,21 @@ export class Retries implements AsyncDisposable {
       return;
     }
     this.waiting.set(agent, (known ?? new Set()).add(id));
-    if (this.looking.has(agent)) return;
-    this.looking.set(agent, this.look(agent));
+    if (this.checking.has(agent)) return;
+    this.checking.set(agent, this.check(agent));
   }
 
   /** Until nothing waits any more. */
-  private async look(id: AgentId): Promise<void> {
+  private async check(id: AgentId): Promise<void> {
     const { firstMs = 3_000, slowestMs = 30_000, report } = this.parts;
     const over = new AbortController();
     const signal = AbortSignal.any([this.stopping.signal, over.signal]);
     let before: string | null = null;
     let ms = firstMs;
-    // From here on a new delivery begins a look of its own.
+    // From here on a new delivery begins a check of its own.
     const end = (): void => {
       this.waiting.delete(id);
-      this.looking.delete(id);
+      this.checking.delete(id);
       over.abort();
     };
     const step = async (): Promise<void> => {
@@ -76,10 +76,10 @@ export class Retries implements AsyncDisposable {
       for (const delivery of [...(this.waiting.get(id) ?? [])]) await this.note(agent, delivery, why, before !== null);
       before = why;
     };
-    await runForever("look whether a program reaches its model", signal, step, report);
+    await runForever("check whether a program reaches its model", signal, step, report);
   }
 
-  /** One look may catch an error that is over a moment later; the user gets a notice after the second. */
+  /** One check may catch an error that is over a moment later; the user gets a notice after the second. */
   private async note(agent: Agent, id: DeliveryId, why: string | null, persists: boolean): Promise<void> {
     const { mailbox, model } = this.parts;
     const delivery = mailbox.delivery(id);

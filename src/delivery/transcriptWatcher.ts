@@ -1,7 +1,7 @@
 /**
  * Follows delivered messages in the programs' own transcripts. A program writes a message down before it asks its
  * model, so that alone proves only that the conversation holds it; the model's answer behind it proves that the model
- * has read it. Reads only while something is looked for.
+ * has read it. Reads only while a message is searched for.
  */
 import { dirname } from "node:path";
 import type { Mailbox } from "../mailbox/port.ts";
@@ -47,7 +47,7 @@ const slowSweepMs = 30_000;
 /** A delivery that left no trace in this time after the agent became idle gets a warning. */
 const warnAfterMs = 30_000;
 const giveUpAfterMs = 24 * 3_600_000;
-/** After this time without news, the file's own changes are enough to look again. */
+/** After this time without news, the file's own changes are enough to read again. */
 const quietAfterMs = 60_000;
 /** A conversation that was left for another one, of which nothing is written yet, is given up after this time. */
 const unwrittenMs = 3_000;
@@ -133,7 +133,7 @@ export class TranscriptWatcher implements AsyncDisposable {
       if (!transcript) return end();
       const watched = watchers.watch(transcript.files.map(({ path }) => dirname(path)));
       try {
-        if (await this.look(agent, transcript, search)) newsAt = this.elapsed();
+        if (await this.readNew(agent, transcript, search)) newsAt = this.elapsed();
       } finally {
         await this.dropStale(agent, wanted);
       }
@@ -153,7 +153,7 @@ export class TranscriptWatcher implements AsyncDisposable {
   }
 
   /** Whether anything was written that says something. */
-  private async look(agent: Agent, transcript: Transcript, search: Search): Promise<boolean> {
+  private async readNew(agent: Agent, transcript: Transcript, search: Search): Promise<boolean> {
     const { wanted, fresh } = search;
     const begun = [...fresh];
     fresh.clear();
@@ -302,7 +302,7 @@ interface Wanted {
 
 interface Search {
   readonly wanted: Map<DeliveryId, Wanted>;
-  /** Wanted since the last look; it may stand in what was read before. */
+  /** Wanted since the last read; it may be in what was read before. */
   readonly fresh: Map<DeliveryId, Wanted>;
   /** Since when the agent is in another conversation than some of what is wanted. */
   leftAt: number | null;

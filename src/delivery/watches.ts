@@ -2,7 +2,7 @@ import type { Agent } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Transport } from "./transports/port.ts";
 
-/** While mail waits for an agent, each of its endpoints tells when it may be worth another look. */
+/** While mail waits for an agent, each of its endpoints tells when it may be ready. */
 export class Watches {
   private readonly byAgent = new Map<AgentId, { readonly key: string; readonly watch: Disposable }>();
 

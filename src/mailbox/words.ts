@@ -1,6 +1,6 @@
-/** Searching the history by words: all of them, wherever they stand, whatever their case and accents. */
+/** Searching the history by words: all of them, wherever they are, whatever their case and accents. */
 
-/** Words that stand next to each other, in this order. */
+/** Words next to each other, in this order. */
 export interface Phrase {
   readonly words: readonly string[];
   /** Written with `*` behind it: its last word is a prefix. */

@@ -69,7 +69,7 @@ test("bracketed paste is known where tmux has a format for it, and unknown elsew
   expect((await readPane(knowing("0"), "%0")).bracketedPaste).toBe(false);
 });
 
-test("one look gives facts, styled rows and plain rows", async () => {
+test("one snapshot gives facts, styled rows and plain rows", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const pane = await showing(tmux, "\x1b[2mghost\x1b[0m %end 1 2 1\n\n> 漢");

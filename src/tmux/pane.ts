@@ -147,7 +147,7 @@ export async function snapshotPane(server: TmuxServer, paneId: string): Promise<
 export const cursorLine = ({ pane, plain }: PaneSnapshot): string => (plain[pane.cursor.y] ?? "").trimEnd();
 
 /**
- * Several panes in one list, for half the price of looking at each. Who looks on is not asked. None, when one of them
+ * Several panes in one list, for half the price of reading each. Clients are not listed. None, when one of them
  * is gone.
  */
 export async function snapshotPanes(

@@ -227,7 +227,7 @@ test("forty pastes at once never mix", async () => {
   expect((await sinkBytes(sink.file, (read) => read.length >= wanted.length)).toString()).toBe(wanted);
 });
 
-test("what a user types between look and write refuses the write", async () => {
+test("what a user types between the read and the write refuses the write", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   await using user = await attachUser(tmux, "main");

@@ -23,7 +23,7 @@ export interface Guards {
   command?: string;
   /** A key that was pressed since then may be on its way to the program, and shows nowhere yet. */
   keysAt?: number;
-  /** The mark of the last paste as it was seen: another one since then may still stand in the composer. */
+  /** The mark of the last paste as it was seen: another one since then may still be in the composer. */
   pasted?: string;
   /** The pause of the users' keys that lasts. */
   paused?: string;
@@ -55,7 +55,7 @@ export interface PasteWrite extends GuardedWrite {
   text: string;
   mark: string;
   bracketed?: boolean;
-  /** Keys of the users who look at the pane wait from the paste on, until `endPause`. */
+  /** Keys of the users who have the pane open wait from the paste on, until `endPause`. */
   pause?: KeyPause | null;
 }
 

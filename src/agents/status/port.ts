@@ -1,7 +1,7 @@
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import type { AgentId } from "../../model/ids.ts";
 
-/** What a look at an agent tells, and by which rule. */
+/** What the screen of an agent says, and by which rule. */
 export interface Explanation {
   readonly pane: string;
   readonly state: AgentState;
@@ -31,7 +31,7 @@ export interface Refreshed {
   readonly unanswered: ReadonlySet<AgentId>;
 }
 
-/** Where agents can be looked at. */
+/** Reads the status of agents. */
 export interface StatusReader {
   /**
    * Brings what is known of these agents up to date, reading only what may have changed since the last time. Who is

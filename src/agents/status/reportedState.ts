@@ -1,4 +1,4 @@
-/** What a program itself says that it does outranks what its screen looks like. */
+/** The state that a program reports itself outranks the one that its screen shows. */
 import type { Agent, AgentState } from "../../model/agent.ts";
 import type { Hold, HoldReason } from "../../model/delivery.ts";
 import type { Ages } from "../../os/ages.ts";

@@ -34,9 +34,9 @@ export class StatusMonitor implements AsyncDisposable {
     const unanswered = new Set(agents.filter((agent) => endpointBy("tmux", agent) !== undefined).map(({ id }) => id));
     const { promise: late, resolve } = Promise.withResolvers<Refreshed>();
     const timer = setTimeout(() => resolve({ unread: new Set(), unanswered }), patienceMs);
-    const refresh = reader.refreshAll(agents);
-    void late.then(() => refresh.catch((fault: unknown) => report("look at the agents", fault)));
-    return Promise.race([refresh, late]).finally(() => clearTimeout(timer));
+    const refreshing = reader.refreshAll(agents);
+    void late.then(() => refreshing.catch((fault: unknown) => report("read the status of the agents", fault)));
+    return Promise.race([refreshing, late]).finally(() => clearTimeout(timer));
   }
 
   /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */
@@ -93,28 +93,33 @@ export class StatusMonitor implements AsyncDisposable {
 
   private lookAgain(): void {
     const agents = [...this.watched.keys()].flatMap((id) => this.parts.directory.agent(id) ?? []);
-    void this.refresh(agents).catch((fault: unknown) => this.parts.report("look at the agents again", fault));
+    void this.refresh(agents).catch((fault: unknown) =>
+      this.parts.report("read the status of the agents again", fault),
+    );
   }
 
   private watch(agent: Agent): WatchedAgent {
     const { reader, directory, report } = this.parts;
-    const look = async (): Promise<void> => {
+    const refresh = async (): Promise<void> => {
       const now = directory.agent(agent.id);
-      if (now !== null) await reader.refresh(now).catch((fault: unknown) => report(`look at ${agent.name}`, fault));
+      if (now !== null)
+        await reader.refresh(now).catch((fault: unknown) => report(`read the status of ${agent.name}`, fault));
     };
-    return new WatchedAgent(keyOf(agent), look, (changed) => reader.watch(agent, endpointBy("tmux", agent)!, changed));
+    return new WatchedAgent(keyOf(agent), refresh, (changed) =>
+      reader.watch(agent, endpointBy("tmux", agent)!, changed),
+    );
   }
 }
 
-/** One look at a time; a change during a look is worth another one. */
+/** One read at a time; a change during a read asks for another one. */
 class WatchedAgent {
   private readonly watching: Disposable;
-  private looking: Promise<void> | null = null;
+  private reading: Promise<void> | null = null;
   private again = false;
 
   constructor(
     readonly key: string,
-    private readonly look: () => Promise<void>,
+    private readonly refresh: () => Promise<void>,
     watch: (changed: () => void) => Disposable,
   ) {
     this.watching = watch(() => this.changed());
@@ -128,15 +133,15 @@ class WatchedAgent {
 
   private changed(): void {
     this.again = true;
-    this.looking ??= this.lookUntilCurrent();
+    this.reading ??= this.readUntilCurrent();
   }
 
-  private async lookUntilCurrent(): Promise<void> {
+  private async readUntilCurrent(): Promise<void> {
     while (this.again) {
       this.again = false;
-      await this.look();
+      await this.refresh();
     }
-    this.looking = null;
+    this.reading = null;
   }
 }
 

@@ -34,7 +34,7 @@ export interface Transport {
 
   /**
    * A message for this agent is on its way to the disk, and `ready` is likely to be asked in a moment: what takes time
-   * to see may be looked at meanwhile. Reads only, and must not throw.
+   * to read may be read meanwhile. Reads only, and must not throw.
    */
   prefetch?(agent: Agent, endpoint: Endpoint): void;
 
@@ -96,11 +96,11 @@ export interface Attempt {
   readonly endpoint: Endpoint;
   /** Names the attempt among all mailboxes, for marks that outlive us: `mailbox:delivery:claimedAt`. */
   readonly mark: string;
-  /** What `ready` saw, given back to `deliver`, so that it need not look twice. */
+  /** What `ready` saw, given back to `deliver`, so that it need not read twice. */
   readonly observed?: unknown;
 }
 
-/** A hold without a signal that ends it says when another look is worth while. */
+/** A hold without a signal that ends it says when to ask again. */
 export type Readiness =
   | { readonly kind: "ready"; readonly observed?: unknown }
   | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number }

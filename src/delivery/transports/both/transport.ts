@@ -1,7 +1,7 @@
 /**
  * The native inbox and the pane, one after the other. The reader sees by the tag that it is the same message. The pane
  * comes first, because only there can the moment be wrong: what was not typed is not in the inbox either, and so a
- * delivery that waits, or is looked for after a crash, is whole or not there.
+ * delivery that waits, or is inspected after a crash, is whole or not there.
  */
 import type { Agent, Endpoint } from "../../../model/agent.ts";
 import type { Outcome } from "../../../model/delivery.ts";

@@ -148,14 +148,14 @@ function openBell(bell: string): number | null {
 /** The waiter moves the file away before it reads it. Ends also when the attempt is called off. */
 async function taken(file: string, folder: string, signal: AbortSignal): Promise<void> {
   const gone = Promise.withResolvers<void>();
-  const look = (): void => {
+  const check = (): void => {
     if (signal.aborted || !existsSync(file)) gone.resolve();
   };
-  // Where the system cannot watch the folder, it is looked at now and then.
-  const watcher = renewWatcher(undefined, folder, look);
-  const sweep = setInterval(look, watcher ? 1_000 : 20);
-  signal.addEventListener("abort", look, { once: true });
-  look();
+  // Where the system cannot watch the folder, it is checked now and then.
+  const watcher = renewWatcher(undefined, folder, check);
+  const sweep = setInterval(check, watcher ? 1_000 : 20);
+  signal.addEventListener("abort", check, { once: true });
+  check();
   await gone.promise;
   clearInterval(sweep);
   watcher?.close();

@@ -30,7 +30,7 @@ export function objectTransport(house: ObjectHouse): Transport {
       if (outcome.kind === "unknown") lost.set(mark, outcome.detail);
       return outcome;
     },
-    /** There is nowhere to look; why it was lost is all that can be told. */
+    /** Nothing can be inspected; why it was lost is all that is known. */
     async inspect({ agent, mark }) {
       const detail = lost.get(mark) ?? `the switch stopped while ${agent.name} had the message`;
       lost.delete(mark);

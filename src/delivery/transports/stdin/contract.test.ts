@@ -67,7 +67,7 @@ transportContract(
 
 describe("a program's standard input", () => {
   type Program = Awaited<ReturnType<typeof aProgram>>;
-  function errandFor({ agent, endpoint }: Program, body: string): Attempt {
+  function attemptFor({ agent, endpoint }: Program, body: string): Attempt {
     const message = seal({ to: agent.name, body }, user, { inReplyTo: null, hops: 0 });
     return {
       message,
@@ -81,9 +81,9 @@ describe("a program's standard input", () => {
   test("one line is a line, several lines are a frame, and a backslash joins nothing", async () => {
     await using program = await aProgram(["cat"]);
     const [short, long, slash] = [
-      errandFor(program, "one line\n"),
-      errandFor(program, "two\nlines"),
-      errandFor(program, "C:\\"),
+      attemptFor(program, "one line\n"),
+      attemptFor(program, "two\nlines"),
+      attemptFor(program, "C:\\"),
     ];
     for (const attempt of [short, long, slash])
       expect((await program.transport.deliver(attempt, AbortSignal.timeout(10_000))).kind).toBe("delivered");
@@ -96,7 +96,7 @@ describe("a program's standard input", () => {
 
   test("a megabyte goes in whole as the program reads", async () => {
     await using program = await aProgram(["cat"]);
-    const attempt = errandFor(program, `${"x".repeat(1_000_000)}\nend`);
+    const attempt = attemptFor(program, `${"x".repeat(1_000_000)}\nend`);
     expect((await program.transport.deliver(attempt, AbortSignal.timeout(30_000))).kind).toBe("delivered");
     await until(() => program.printed().includes("[end MSG"), "the end of the text");
     expect(program.printed()).toContain("x".repeat(1_000_000));
@@ -109,14 +109,14 @@ describe("a program's standard input", () => {
       'until [ -e "$0" ]; do sleep 0.02; done; exec cat',
       join(tmpdir(), `go-${process.pid}`),
     ]);
-    const cut = await program.transport.deliver(errandFor(program, "y".repeat(200_000)), AbortSignal.timeout(300));
+    const cut = await program.transport.deliver(attemptFor(program, "y".repeat(200_000)), AbortSignal.timeout(300));
     expect(cut).toMatchObject({ kind: "unknown", detail: expect.stringMatching(/^its input took \d+ of \d+ bytes/) });
-    expect(await program.transport.deliver(errandFor(program, "next"), AbortSignal.timeout(100))).toMatchObject({
+    expect(await program.transport.deliver(attemptFor(program, "next"), AbortSignal.timeout(100))).toMatchObject({
       kind: "held",
       hold: { reason: "busy" },
     });
     using go = aFile(join(tmpdir(), `go-${process.pid}`));
-    const attempt = errandFor(program, "whole");
+    const attempt = attemptFor(program, "whole");
     await until(
       async () => (await program.transport.deliver(attempt, AbortSignal.timeout(200))).kind === "delivered",
       "room in the input",

@@ -8,7 +8,7 @@ import type { LivePane } from "./paneStatus.ts";
 
 export const unanswered = (detail: string) => ({ kind: "held", hold: { reason: "error", detail } }) as const;
 
-/** Leaving copy mode redraws the pane; the next look decides about typing. */
+/** Leaving copy mode redraws the pane; the next read decides about typing. */
 export async function leaveCopyMode({ server, locator }: PaneAccess, status: LivePane): Promise<Outcome> {
   await leaveMode(server, { pane: locator.pane, panePid: status.snapshot.pane.pid });
   return {

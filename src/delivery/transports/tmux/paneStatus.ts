@@ -27,7 +27,7 @@ export type PaneStatus =
       readonly reading: ScreenReading;
       readonly screen: Screen;
       readonly computing: boolean;
-      /** What would act on text there; null: nothing, or it was not looked for. */
+      /** What would act on text there; null: nothing, or it was not checked. */
       readonly acting: Acting | null;
     };
 
@@ -39,7 +39,7 @@ export type Observed = (
 
 export type LivePane = Extract<PaneStatus, { kind: "live" }>;
 
-/** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
+/** Reads the pane, and makes sure that it is still the agent that lives there and has the terminal. */
 export async function readPaneStatus(
   server: TmuxServer,
   processes: Processes,
@@ -59,7 +59,7 @@ export async function readPaneStatus(
   return interpretSnapshot(processes, seenFor, seen, ages);
 }
 
-/** Whom a look is for. */
+/** The agent that a pane is read for. */
 export interface ReadTarget {
   readonly locator: PaneLocator;
   readonly manifest: ScreenManifest;
@@ -67,7 +67,7 @@ export interface ReadTarget {
   readonly providers: Pick<Providers, "ofProgram">;
 }
 
-/** What a look shows, provided that it shows this agent. */
+/** What a snapshot shows, provided that it shows this agent. */
 export async function interpretSnapshot(
   processes: Processes,
   { locator, manifest, traits, providers }: ReadTarget,
@@ -103,7 +103,7 @@ export async function interpretSnapshot(
 }
 
 /**
- * The name of the bare shell that this process is, or null. It may become another program between two looks: `sh -c
+ * The name of the bare shell that this process is, or null. It may become another program between two reads: `sh -c
  * "exec cat"`.
  */
 async function bareShell({ pid, command }: ProcessFacts, processes: Processes): Promise<string | null> {
@@ -161,7 +161,7 @@ export const surelyPastMs = 1_500;
 /** A paste without its Enter, perhaps by another home, shows within this time, or was removed. */
 export const showsWithinMs = 5_000;
 
-/** How soon a program that computes is looked at again. */
+/** How soon a program that computes is checked again. */
 const computingAgainMs = 50;
 
 /** May something be typed now? The checks go from what would do most harm to what would do least. */
@@ -173,7 +173,7 @@ export function mayType(seen: LivePane, traits: TerminalTraits, quiet: Quiet, ag
     hold: { reason, detail },
     ...(againInMs !== undefined && { againInMs }),
   });
-  // Each stamp is looked at each time, so that its age is known when it matters.
+  // Each stamp is read each time, so that its age is known when it matters.
   const typingMs = pane.pasted === pane.entered ? 0 : showsWithinMs - ages.of(pane.pasted, claimedAt(pane.pasted));
   const keyAt = lastKeyAt(pane, clients);
   const keyMs = keyAt === undefined ? 0 : surelyPastMs - ages.of(`${keyOf(pane)} key`, keyAt);
@@ -217,7 +217,7 @@ export function mayType(seen: LivePane, traits: TerminalTraits, quiet: Quiet, ag
 }
 
 /**
- * When a user who looks at the pane pressed a key, or any client attached to their session; undefined: no client. A
+ * When a user who has the pane open pressed a key, or any client attached to their session; undefined: no client. A
  * write is guarded by that second, so a key that follows within it would not refuse the write.
  */
 export function lastUserActivityAt({ snapshot: { pane, clients } }: LivePane): number | undefined {

@@ -1,5 +1,5 @@
 /**
- * The second half of a write: our text was pasted; see it stand there, press Enter, see it leave. Enter is pressed
+ * The second half of a write: our text was pasted; see it appear, press Enter, see it leave. Enter is pressed
  * only while exactly our text is in the composer, no dialog is open and no key is pressed. Whatever ends the waiting
  * is said precisely, and what cannot be told is `unknown`.
  */
@@ -41,7 +41,7 @@ export interface SubmitParts {
   readonly enterRepeats: number;
   /** How long a user who types into our text may take to finish. */
   readonly userMs: number;
-  /** The longest pause between two looks. */
+  /** The longest pause between two reads. */
   readonly pollMs: number;
 }
 
@@ -65,7 +65,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   let leftSince: number | null = null;
   let last: { status: LivePane; content: ComposerContent } | null = null;
 
-  // A look takes about as long as an echo, so the second one need not wait.
+  // A read takes about as long as an echo, so the second one need not wait.
   for (let delayMs = 0; ; delayMs = Math.min(Math.max(1, delayMs * 1.5), parts.pollMs)) {
     const status = await parts.read();
     if (status.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${status.detail}` };
@@ -159,7 +159,7 @@ export function isDialog({ reading }: LivePane): boolean {
   return ["permission", "question", "dialog", "limited", "done"].includes(reading.state);
 }
 
-/** No key since the look before the paste, or none for a while: what a user types now is not ours to submit. */
+/** No key since the read before the paste, or none for a while: what a user types now is not ours to submit. */
 function nobodyTyped(status: LivePane, pasted: Pasted, ages: Ages): boolean {
   const { before } = pasted;
   if (keysWait(pasted, status)) return true;

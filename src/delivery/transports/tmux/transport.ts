@@ -1,5 +1,5 @@
 /**
- * Delivery into a program in a tmux pane: look, paste, look, Enter. Each write is guarded by what the look before it
+ * Delivery into a program in a tmux pane: read, paste, read, Enter. Each write is guarded by what the read before it
  * saw, and leaves a mark in the tmux server, so that after a crash it is known how far it came.
  */
 import type { Agent, Endpoint } from "../../../model/agent.ts";
@@ -56,7 +56,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly command?: (agent: Agent) => string;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
   readonly enterRepeats?: number;
-  /** How long to look for our own text. */
+  /** How long to search for our own text. */
   readonly timeoutMs?: number;
   /** How long a user who types into our text may take to finish. */
   readonly readyTimeoutMs?: number;
@@ -240,7 +240,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     }
   }
 
-  /** The claim may wait for a slow disk, and a dialog may open meanwhile; then the pane is looked at again. */
+  /** The claim may wait for a slow disk, and a dialog may open meanwhile; then the pane is read again. */
   function stillFresh(observed: unknown): LivePane | null {
     const { status, at } = (observed ?? {}) as Partial<RecentStatus>;
     return status !== undefined && at !== undefined && elapsed() - at <= freshMs ? status : null;
@@ -251,19 +251,19 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     if (endpoint) await probe(agent, endpoint);
   }
 
-  /** A few are looked at one by one, a crowd in one go. */
+  /** A few panes are read one by one, many in one go. */
   async function refreshMany(agents: readonly Agent[]): Promise<void> {
     const panes = agents.flatMap((agent) => tmuxEndpoint.of(agent)?.locator ?? []);
     const [first] = panes;
     if (first === undefined || panes.length < crowd) return void (await Promise.all(agents.map(refresh)));
-    const looks = await snapshotPanes(
+    const snapshots = await snapshotPanes(
       parts.server(first.socket),
       panes.map(({ pane }) => pane),
     );
     await Promise.all(
       agents.map(async (agent) => {
         const endpoint = tmuxEndpoint.of(agent);
-        if (endpoint) await probe(agent, endpoint, looks.get(tmuxEndpoint.locatorOf(endpoint).pane));
+        if (endpoint) await probe(agent, endpoint, snapshots.get(tmuxEndpoint.locatorOf(endpoint).pane));
       }),
     );
   }
@@ -307,7 +307,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
   function finish({ agent }: Attempt, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
     const entered = (): void => cooldown.entered(pasted.mark, elapsed());
-    const looking = {
+    const submitParts = {
       read: () => readStatus(agent, pasted.access),
       entered,
       elapsed,
@@ -315,7 +315,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       pause,
       pollMs: pollIntervalMs,
     };
-    return submit(pasted, { ...looking, enterRepeats, userMs: readyTimeoutMs }, signal);
+    return submit(pasted, { ...submitParts, enterRepeats, userMs: readyTimeoutMs }, signal);
   }
 
   async function readStatus(agent: Agent, access: PaneAccess, seen?: PaneSnapshot): Promise<PaneStatus> {

@@ -19,7 +19,7 @@ describe("an attempt whose outcome is unknown", () => {
   const isDelivered = ({ state }: Delivery): boolean => state === "delivered";
   const bodies = (): (string | undefined)[] => submittedTo(bob.dir).map((text) => text.split("\n")[1]);
 
-  test("is looked for before the next message covers its marks", async () => {
+  test("is inspected before the next message covers its marks", async () => {
     await bob.direct({ swallowEnters: 100 });
     const first = await brisk.send("bob", "first");
     expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
@@ -123,7 +123,7 @@ describe("an attempt whose outcome is unknown", () => {
     await bob.direct({ draft: "", echoDelayMs: 0 });
     await brisk.delivered(await brisk.send("bob", "second"), isDelivered);
 
-    // A draft might be the lost text, so that is looked for.
+    // A draft might be the lost text, so it is inspected.
     await bob.direct({ draft: "half a thou" });
     const third = await brisk.send("bob", "third");
     await brisk.delivered(third, ({ reason }) => reason === "draft");

@@ -21,7 +21,7 @@ export class PaneWatch implements Quiet {
   constructor(
     private readonly report: (context: string, fault: unknown) => void,
     clock?: Clock,
-    /** Output comes in bursts; one look after the burst is enough, and one now and then while it does not end. */
+    /** Output comes in bursts; one read after the burst is enough, and one now and then while it does not end. */
     private readonly burstMs = 30,
   ) {
     this.elapsed = elapsedFor(clock);
@@ -45,7 +45,7 @@ export class PaneWatch implements Quiet {
           if (stopped || this.closed) return;
           // A client that could not be started now may be later, and nothing tells when.
           if (code !== "PANE_UNKNOWN") again = setTimeout(() => join(Math.min(2 * retryMs, mostRetryMs)), retryMs);
-          // It ended between the look and the watch; another look tells so.
+          // It ended between the read and the watch; another read tells so.
           changed();
         });
     };
