@@ -7,6 +7,18 @@ import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 import { bunExec } from "../src/os/exec.ts";
 
+const commandIn = (world: World, pane: string): Promise<string> =>
+  world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
+
+/** The pane of `ana`: a cat that an interactive shell runs. */
+async function catBelowShell(world: World): Promise<string> {
+  const pane = await world.pane(["sh", "-i"]);
+  await world.tmux("send-keys", "-t", pane, "cat", "Enter");
+  await until(async () => (await commandIn(world, pane)) === "cat", "cat to run");
+  await world.json(["adopt", pane, "--name", "ana"]);
+  return pane;
+}
+
 /** A pane is an agent only as long as the very program that was registered runs in it. */
 describe("a pane that is not the agent any more", () => {
   const held = async (world: World, body: string): Promise<ReceiptView["deliveries"][number]> => {
@@ -35,19 +47,10 @@ describe("a pane that is not the agent any more", () => {
 
   test("a program that ended and left its shell gets nothing, although the pane is the same", async () => {
     await using world = await startWorld();
-    const pane = await world.pane(["sh", "-i"]);
-    await world.tmux("send-keys", "-t", pane, "cat", "Enter");
-    await until(
-      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat",
-      "cat to run",
-    );
-    await world.json(["adopt", pane, "--name", "ana"]);
+    const pane = await catBelowShell(world);
     await world.json(["send", "ana", "--wait", "delivered", "while it runs"]);
     await world.tmux("send-keys", "-t", pane, "C-d");
-    await until(
-      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat",
-      "cat to end",
-    );
+    await until(async () => (await commandIn(world, pane)) !== "cat", "cat to end");
 
     expect(await held(world, "$(touch should-not-exist)")).toMatchObject({
       state: "queued",
@@ -58,18 +61,9 @@ describe("a pane that is not the agent any more", () => {
 
   test("another program in the foreground gets nothing", async () => {
     await using world = await startWorld();
-    const pane = await world.pane(["sh", "-i"]);
-    await world.tmux("send-keys", "-t", pane, "cat", "Enter");
-    await until(
-      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat",
-      "cat to run",
-    );
-    await world.json(["adopt", pane, "--name", "ana"]);
+    const pane = await catBelowShell(world);
     await world.tmux("send-keys", "-t", pane, "C-z");
-    await until(
-      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat",
-      "cat to stop",
-    );
+    await until(async () => (await commandIn(world, pane)) !== "cat", "cat to stop");
 
     expect((await held(world, "into a shell")).reason).toContain("in the foreground");
     await world.tmux("send-keys", "-t", pane, "fg", "Enter");

@@ -1,4 +1,6 @@
-import { Gate } from "../../fixtures/model-servers/server.ts";
+import { batch, Gate, say, type ToolCall } from "../../fixtures/model-servers/server.ts";
+import type { Bench } from "./bench.ts";
+import type { Switchboard } from "./switchboard.ts";
 
 /** A reply that stops until a message has been sent: what the model wants to do next meets the message on its way. */
 export function afterSending(send: () => Promise<string>): { gate: Gate; tag: Promise<string> } {
@@ -9,4 +11,20 @@ export function afterSending(send: () => Promise<string>): { gate: Gate; tag: Pr
     return sent;
   });
   return { gate, tag };
+}
+
+/** An urgent message that is sent just before the model calls two tools; its tag. */
+export async function interruptBatch(
+  board: Switchboard,
+  bench: Bench,
+  shell: (command: string) => ToolCall,
+): Promise<string> {
+  const { gate, tag } = afterSending(() => board.send("ana", "--when", "interrupt", "do not touch auth.ts"));
+  bench.model.add(
+    { ...batch(shell("touch auth.ts"), shell("touch auth.test.ts")), hold: gate },
+    batch(shell("echo instead")),
+    say("understood"),
+  );
+  await bench.prompt("edit auth.ts");
+  return tag;
 }

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/api/schema.ts";
-import { afterSending } from "./afterSending.ts";
-import { isThere, prepareBench, startBench } from "./bench.ts";
+import { afterSending, interruptBatch } from "./afterSending.ts";
+import { isThere, prepareBench, startBench, type Bench } from "./bench.ts";
 import { asking, codexTest, embedded, interrupt, openAtSharedServer, shell, untilIdle } from "./codexTest.ts";
 import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
 import { inPausedTool, pausedTool } from "./pausedTool.ts";
@@ -140,14 +140,7 @@ codexTest(
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.codex({ permissions: "allow" });
-    const { gate, tag: sent } = afterSending(() => board.send("ana", "--when", "interrupt", "do not touch auth.ts"));
-    bench.model.add(
-      { ...batch(shell("touch auth.ts"), shell("touch auth.test.ts")), hold: gate },
-      batch(shell("echo instead")),
-      say("understood"),
-    );
-    await bench.prompt("edit auth.ts");
-    const tag = await sent;
+    const tag = await interruptBatch(board, bench, shell);
     const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
     const end = `[end ${tag} · reply: ${board.command} reply ${tag}]`;
     const words = `[${tag} from user · urgent]\ndo not touch auth.ts\n${end}`;
@@ -315,11 +308,9 @@ codexTest(
   },
 );
 
-codexTest("adopted, with a server of the user's: known by its thread, and written to there", async () => {
-  await using board = await Switchboard.start();
-  await using bench = await startBench("codex", { appServer: true, script: [say("heard")] });
-  await board.adopt(bench);
-  const tag = await board.timed("adopted at a server", "turn", () => board.send("ana", "--wait", "seen", "hello"));
+/** A message is read through the server, and the agent is known by its thread. */
+async function isSeenAtServer(board: Switchboard, bench: Bench, note: string): Promise<void> {
+  const tag = await board.timed(note, "turn", () => board.send("ana", "--wait", "seen", "hello"));
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect((await board.status(tag)).deliveries[0]).toMatchObject({
     state: "seen",
@@ -327,6 +318,13 @@ codexTest("adopted, with a server of the user's: known by its thread, and writte
     authority: "user",
   });
   expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });
+}
+
+codexTest("adopted, with a server of the user's: known by its thread, and written to there", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await startBench("codex", { appServer: true, script: [say("heard")] });
+  await board.adopt(bench);
+  await isSeenAtServer(board, bench, "adopted at a server");
 });
 
 codexTest(
@@ -337,16 +335,7 @@ codexTest(
     await using _ = bench;
     await openAtSharedServer(bench, command);
     await board.adopt(bench);
-    const tag = await board.timed("adopted at the shared server", "turn", () =>
-      board.send("ana", "--wait", "seen", "hello"),
-    );
-    const request = await bench.model.next((one) => freshHas(one, tag));
-    expect((await board.status(tag)).deliveries[0]).toMatchObject({
-      state: "seen",
-      transport: "codex-server",
-      authority: "user",
-    });
-    expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });
+    await isSeenAtServer(board, bench, "adopted at the shared server");
   },
 );
 

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { afterSending } from "./afterSending.ts";
+import { afterSending, interruptBatch } from "./afterSending.ts";
 import { isThere } from "./bench.ts";
 import { claudeProgram, claudeTest, dismiss, shell, timesRead } from "./claudeCode.ts";
 import { inPausedTool } from "./pausedTool.ts";
@@ -108,14 +108,7 @@ claudeTest(
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.claude({ permissions: "allow" });
-    const { gate, tag: sent } = afterSending(() => board.send("ana", "--when", "interrupt", "do not touch auth.ts"));
-    bench.model.add(
-      { ...batch(shell("touch auth.ts"), shell("touch auth.test.ts")), hold: gate },
-      batch(shell("echo instead")),
-      say("understood"),
-    );
-    await bench.prompt("edit auth.ts");
-    const tag = await sent;
+    const tag = await interruptBatch(board, bench, shell);
     const request = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
     const results = request.fresh.filter((entry) => entry.role === "tool");
     expect(results).toHaveLength(2);

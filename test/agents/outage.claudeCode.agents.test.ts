@@ -1,9 +1,7 @@
-import { expect } from "bun:test";
 import { claudeTest } from "./claudeCode.ts";
-import { outageSuite, type Outage } from "./outageSuite.ts";
+import { outageSuite, retriesWhileDown, type Outage } from "./outageSuite.ts";
 import { press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
-import { until } from "./until.ts";
 
 const common: Omit<Outage, "start"> = {
   test: claudeTest,
@@ -37,20 +35,6 @@ claudeTest(
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.claude({ settings: {}, env: { CLAUDE_CODE_MAX_RETRIES: "10" } });
-    await bench.model.down();
-    const tag = await board.send("ana", "are you there?");
-    const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
-    expect(deliveries[0]).toMatchObject({
-      state: "delivered",
-      warning: null,
-      notes: [{ code: "retrying", text: expect.stringContaining("ECONNREFUSED") }],
-    });
-    const told = async (): Promise<boolean> =>
-      (await board.client().call("inbox", { peek: true })).some(({ body }) =>
-        body.includes("default:ana cannot reach its model: "),
-      );
-    await until(told, { what: async () => "the user gets a notice" });
-    bench.model.up();
-    expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
+    await retriesWhileDown(board, bench, "ECONNREFUSED");
   },
 );

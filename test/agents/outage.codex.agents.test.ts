@@ -1,10 +1,8 @@
-import { expect } from "bun:test";
 import type { Bench } from "./bench.ts";
 import { codexTest, embedded, untilIdle } from "./codexTest.ts";
-import { outageSuite, type Outage } from "./outageSuite.ts";
+import { outageSuite, retriesWhileDown, type Outage } from "./outageSuite.ts";
 import { press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
-import { until } from "./until.ts";
 
 const common: Omit<Outage, "start"> = {
   test: codexTest,
@@ -40,20 +38,6 @@ codexTest.each(starts)(
   async (_, start) => {
     await using board = await Switchboard.start();
     await using bench = await start(board);
-    await bench.model.down();
-    const tag = await board.send("ana", "are you there?");
-    const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
-    expect(deliveries[0]).toMatchObject({
-      state: "delivered",
-      warning: null,
-      notes: [{ code: "retrying", text: expect.stringContaining("Connection failed") }],
-    });
-    const told = async (): Promise<boolean> =>
-      (await board.client().call("inbox", { peek: true })).some(({ body }) =>
-        body.includes("default:ana cannot reach its model: "),
-      );
-    await until(told, { what: async () => "the user gets a notice" });
-    bench.model.up();
-    expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
+    await retriesWhileDown(board, bench, "Connection failed");
   },
 );

@@ -46,6 +46,25 @@ async function untilNotice(board: Switchboard, words: string): Promise<readonly 
   return bodies;
 }
 
+/** While the model server is down the program retries. The receipt and a notice say so; the message is read later. */
+export async function retriesWhileDown(board: Switchboard, bench: Bench, reason: string): Promise<void> {
+  await bench.model.down();
+  const tag = await board.send("ana", "are you there?");
+  const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
+  expect(deliveries[0]).toMatchObject({
+    state: "delivered",
+    warning: null,
+    notes: [{ code: "retrying", text: expect.stringContaining(reason) }],
+  });
+  const told = async (): Promise<boolean> =>
+    (await board.client().call("inbox", { peek: true })).some(({ body }) =>
+      body.includes("default:ana cannot reach its model: "),
+    );
+  await until(told, { what: async () => "the user gets a notice" });
+  bench.model.up();
+  expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
+}
+
 export function outageSuite(kind: string, { test, start, untilIdle, clear, words }: Outage): void {
   for (const [name, break_] of Object.entries(failures)) {
     test(`${kind}, ${name}: delivered, not read, with the reason; the next prompt takes it along`, async () => {

@@ -16,6 +16,8 @@ export interface BrowserWorld extends AsyncDisposable {
   readonly context: BrowserContext;
   readonly port: number;
   readonly user: Client;
+  /** The texts of an agent's mail, without taking it. */
+  mailOf(agent: string): Promise<string[]>;
   /** A fresh link of `tieline dash`. */
   link(): Promise<string>;
   /** A tab that came in by a fresh link. */
@@ -49,6 +51,7 @@ export async function startBrowserWorld(): Promise<BrowserWorld> {
     context,
     port,
     user,
+    mailOf: async (agent) => (await user.call("inbox", { agent, peek: true })).map(({ body }) => body),
     link,
     tab,
     async signIn() {

@@ -39,8 +39,6 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
   });
 
   const addresses = (): string[] => [origin, `http://127.0.0.1:${place.port}`, `http://localhost:${place.port}`];
-  const mailOf = async (agent: string): Promise<string[]> =>
-    (await place.user.call("inbox", { agent, peek: true })).map(({ body }) => body);
 
   test("another port of this machine receives no credential", async () => {
     const at = (host: string): string => `http://${host}:${server.port}`;
@@ -68,7 +66,7 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
     const leaving = await place.signIn();
     await leaving.goto(`${at("127.0.0.1")}/left`);
     await compose(dashboard, "ana", "still here");
-    await until(async () => (await mailOf("ana")).includes("still here"), "the dashboard to work");
+    await until(async () => (await place.mailOf("ana")).includes("still here"), "the dashboard to work");
     expect(server.caught.map(({ url }) => new URL(url).pathname)).toEqual(
       expect.arrayContaining(["/page", "/fetch", "/frame", "/left"]),
     );

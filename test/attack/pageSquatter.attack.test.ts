@@ -33,8 +33,6 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
   afterEach(() => place[Symbol.asyncDispose]());
 
   const restart = (): Promise<unknown> => place.world.json(["daemon", "start"]);
-  const mailOf = async (agent: string): Promise<string[]> =>
-    (await place.user.call("inbox", { agent, peek: true })).map(({ body }) => body);
 
   test("learns nothing from an open tab, and what it caught is worth nothing later", async () => {
     const pane = await place.world.pane(["cat"]);
@@ -78,8 +76,8 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     await restart();
     await open.locator(".connection.live").waitFor();
     await compose(open, "ana", "after");
-    await until(async () => (await mailOf("ana")).includes("after"), "the message after the restart");
-    expect((await mailOf("ana")).toSorted()).toEqual(["after", "before"]);
+    await until(async () => (await place.mailOf("ana")).includes("after"), "the message after the restart");
+    expect((await place.mailOf("ana")).toSorted()).toEqual(["after", "before"]);
   });
 
   test("cannot repeat requests that it recorded at the port before, and cannot use the stored key", async () => {
@@ -108,15 +106,15 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
 
     for (const { url, init } of recorded)
       expect({ url, status: (await fetch(url, init)).status }).toEqual({ url, status: 401 });
-    expect(await mailOf("ana")).toEqual([]);
+    expect(await place.mailOf("ana")).toEqual([]);
     expect(await squat.evaluate(signAnew)).toEqual(refusals);
     // Also when the user has signed in again, in the same browser.
     const fresh = await place.signIn();
     expect(new URL(fresh.url()).origin).not.toBe(origin);
     expect(await squat.evaluate(signAnew)).toEqual(refusals);
     await compose(fresh, "ana", "by the user");
-    await until(async () => (await mailOf("ana")).length > 0, "the message of the user");
-    expect(await mailOf("ana")).toEqual(["by the user"]);
+    await until(async () => (await place.mailOf("ana")).length > 0, "the message of the user");
+    expect(await place.mailOf("ana")).toEqual(["by the user"]);
   });
 
   test("cannot listen in by a service worker, neither to the open tab nor to a later link", async () => {
@@ -149,7 +147,7 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     expect(await fresh.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
     expect(await fresh.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(0);
     await compose(fresh, "ana", "for ana only");
-    await until(async () => (await mailOf("ana")).length > 0, "the message");
+    await until(async () => (await place.mailOf("ana")).length > 0, "the message");
     await fresh.reload();
     await fresh.locator(".connection.live").waitFor();
     expect(collector.caught.length).toBeGreaterThan(0);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keysTypedTo, logOf, submittedTo, type ScriptedState } from "../../../testing/scriptedAgent.ts";
-import { openStage, type Stage } from "../../../testing/stage.ts";
+import { openStage, type ScriptedCast, type Stage } from "../../../testing/stage.ts";
 import { until } from "../../../testing/until.ts";
 
 let stage: Stage;
@@ -12,6 +12,19 @@ beforeEach(async () => {
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });
+
+/** A dialog opens when the message is pasted; the message arrives once the dialog has gone. */
+async function arrivesAfterDialog(ana: ScriptedCast): Promise<void> {
+  await ana.direct({ onPaste: "permission" });
+  const receipt = await stage.send("ana", "hello");
+  await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
+  await until(
+    () => stage.tieline.directory.agent(ana.agent.id)?.state === "permission",
+    "the attempt to see the dialog",
+  );
+  await ana.direct({ state: "idle" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
+}
 
 describe("a message for an idle agent", () => {
   test("arrives once, whole, and the receipt says that the screen proved it", async () => {
@@ -83,15 +96,7 @@ test("nothing but text and Enter is ever typed, whatever comes between: no Escap
     await ana.direct({ state: "idle", draft: "" });
     expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
   }
-  await ana.direct({ onPaste: "permission" });
-  const receipt = await stage.send("ana", "hello");
-  await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
-  await until(
-    () => stage.tieline.directory.agent(ana.agent.id)?.state === "permission",
-    "the attempt to see the dialog",
-  );
-  await ana.direct({ state: "idle" });
-  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
+  await arrivesAfterDialog(ana);
   expect(submittedTo(ana.dir)).toHaveLength(5);
   expect(keysTypedTo(ana.dir)).toMatch(/^\r{6,}$/);
 });
@@ -162,15 +167,7 @@ describe("a program that comes to its prompt only after it was adopted", () => {
 describe("what can happen between the paste and Enter", () => {
   test("a dialog opens: Enter is not pressed, and the message arrives after it", async () => {
     const ana = await stage.scripted("ana");
-    await ana.direct({ onPaste: "permission" });
-    const receipt = await stage.send("ana", "hello");
-    await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
-    await until(
-      () => stage.tieline.directory.agent(ana.agent.id)?.state === "permission",
-      "the attempt to see the dialog",
-    );
-    await ana.direct({ state: "idle" });
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
+    await arrivesAfterDialog(ana);
     expect(logOf(ana.dir).filter((entry) => "answered" in entry)).toEqual([]);
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
