@@ -91,7 +91,7 @@ export function WaitingView(): VNode {
             kind="held"
             title={
               `${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} ` +
-              `since ${span(now.value - (value.heldAt ?? now.value))}`
+              `for ${span(now.value - (value.heldAt ?? now.value))}`
             }
           >
             <p>{visible(value.held ?? "")}</p>

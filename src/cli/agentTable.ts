@@ -70,7 +70,7 @@ const styled = (text: string, style: TextStyle | undefined): Cell => (style ? { 
 /** What keeps its mail waiting matters more than what it does. How a program ended says both. */
 function whyOf({ name, state, pane, held, heldAt, reason, note, exit }: AgentView, now: number): string {
   if (held !== null && exit === null)
-    return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
+    return heldAt === null ? `held: ${held}` : `held: ${held} (for ${span(now - heldAt)})`;
   return (
     reason ??
     note ??

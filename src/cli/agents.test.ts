@@ -25,7 +25,7 @@ describe("agents", () => {
     expect(head).toMatch(/NAME {7}STATE {8}PROVIDER {3}PANE {3}MAIL {3}WHY/);
     expect(first).toMatch(/^● {3}engineer {3}idle {9}generic {4}%14 {4}–$/);
     expect(second).toMatch(/^○ {3}reviewer {3}permission {3}generic {4}%15 {4}2 {6}held: a permission dialog is open/);
-    expect(second).toMatch(/ held: a permission dialog is open in %15 and is not answered yet, since \d+ d$/);
+    expect(second).toMatch(/ held: a permission dialog is open in %15 and is not answered yet \(for \d+ d\)$/);
   });
 
   test("ls --json is an array with the promised names; --names only names", async () => {

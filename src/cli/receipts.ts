@@ -71,7 +71,7 @@ export function deliveryLine(
   return words.filter(Boolean).join("   ");
 }
 
-/** `seen after 0.3 s`, or `queued: a permission dialog is open in %14, since 12 s`. */
+/** `seen after 0.3 s`, or `queued: a permission dialog is open in %14 (for 12 s)`. */
 function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): string {
   const { state, reason, stateAt, updatedAt } = delivery;
   switch (state) {
@@ -81,7 +81,7 @@ function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): st
       return `${state} after ${span(stateAt - receipt.acceptedAt)}`;
     case "queued":
     case "claimed":
-      return reason === null ? state : `${state}: ${reason}, since ${span(now - updatedAt)}`;
+      return reason === null ? state : `${state}: ${reason} (for ${span(now - updatedAt)})`;
     default:
       return reason === null ? state : `${state}: ${reason}`;
   }

@@ -128,7 +128,7 @@ describe("what is printed", () => {
       });
     const { stdout } = await tieline.run(["send", "engineer", "x"]);
     expect(stdout).toMatch(
-      /^· MSG_USER_7f3a91c2 → engineer {3}queued: a permission dialog is open in %14, since 1\d s\n$/,
+      /^· MSG_USER_7f3a91c2 → engineer {3}queued: a permission dialog is open in %14 \(for 1\d s\)\n$/,
     );
   });
 
@@ -222,7 +222,7 @@ describe("--wait", () => {
       stdout
         .trimEnd()
         .split("\n")
-        .map((line) => line.split("   ")[1]?.split(",")[0]),
+        .map((line) => line.split("   ")[1]?.split(/,| \(/)[0]),
     ).toEqual(["queued", "queued: busy", "delivered after 0.3 s", "seen after 0.4 s"]);
     expect(sent()[0]).toMatchObject({ wait: "seen" });
     expect(sent()[1]).toMatchObject({ tag: "MSG_USER_7f3a91c2", state: "seen", after: acceptedAt });

@@ -4,7 +4,7 @@ import { deadlineIn } from "../os/deadline.ts";
 import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../api/wire.ts";
 import type { Input, Output } from "../api/schema.ts";
-import { whens } from "../model/message.ts";
+import { bodyText, messageTag as tag, noteText, recipient, urgency } from "../api/schemas/fields.ts";
 import { agentLines, answerText, isShownWhole, letterText, receiptText, historyText } from "./words.ts";
 
 export interface ToolCall {
@@ -27,17 +27,10 @@ export interface Tool {
   run(input: never, call: ToolCall): Promise<ToolAnswer>;
 }
 
-const body = z.string().describe("the text, as you would say it to a colleague");
-const tag = z.string().describe("the message's tag, such as MSG_ANA_7f3a91c2");
+const to = recipient.describe("a name from list_agents, team:name, or user");
+const body = bodyText.describe("the text, as you would say it to a colleague");
 const seconds = (fallback: number) =>
   z.number().min(0).max(600).optional().describe(`how long to wait; default ${fallback}`);
-const when = z
-  .enum(whens)
-  .optional()
-  .describe(
-    "turn: when it is idle (default); tool: after its current tool call; interrupt: before its next tool " +
-      "call, only to stop a mistake",
-  );
 
 /** Codex gives up on a tool after a minute unless told otherwise. */
 const defaultWaitSeconds = 50;
@@ -48,7 +41,7 @@ export const tools: readonly Tool[] = [
     description:
       "Send a message to one agent by name, or to your user as `user`. Returns when the message is " +
       "stored, before it is read. Do not repeat it; message_status shows its state.",
-    input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, when }),
+    input: z.object({ to, body, when: urgency.optional() }),
     async run({ to, body, when }, { client, signal }) {
       return {
         text: receiptText(
@@ -80,7 +73,7 @@ export const tools: readonly Tool[] = [
       "Ask one agent a question and wait for the answer. After a timeout, or if another agent asks you " +
       "something meanwhile, the question stays open and the answer arrives in your inbox later.",
     input: z.object({
-      to: z.string().describe("a name from list_agents, team:name, or user"),
+      to,
       body,
       timeout_seconds: seconds(defaultWaitSeconds),
     }),
@@ -154,7 +147,7 @@ export const tools: readonly Tool[] = [
   tool({
     name: "set_status",
     description: "Set your note: one line about what you are doing, shown in list_agents.",
-    input: z.object({ note: z.string().max(500).nullable().describe("null clears it") }),
+    input: z.object({ note: noteText }),
     async run({ note }, { client, signal }) {
       await client.call("note", { text: note }, signal);
       return { text: note === null ? "your note is cleared" : `others now see: ${note}` };

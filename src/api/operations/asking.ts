@@ -12,7 +12,7 @@ import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import { InboxView } from "../schema.ts";
-import { flag, pollMs, reader, time } from "../schemas/fields.ts";
+import { flag, messageTag, pollMs, reader, time } from "../schemas/fields.ts";
 import { nextMail } from "../untilMail.ts";
 import { inboxView, readerOf, type ViewParts } from "../views.ts";
 import type { Waits } from "../waits.ts";
@@ -37,7 +37,7 @@ export const askingOperations = [
     summary: "Wait for the answer to a message.",
     access: "message",
     input: z.object({
-      tag: z.string(),
+      tag: messageTag,
       timeoutMs: pollMs,
       questions: flag.optional().describe("return what agents ask the caller meanwhile; its own question stays open"),
     }),

@@ -13,7 +13,7 @@ import { agentCalled, messageCalled, type Resolving } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import { InboxView, MessageView } from "../schema.ts";
-import { count, flag, reader } from "../schemas/fields.ts";
+import { count, flag, messageTag, reader } from "../schemas/fields.ts";
 import { teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 import { inboxView, messageView, readerOf, type ViewParts } from "../views.ts";
 
@@ -30,7 +30,7 @@ export const inboxOperations = [
     name: "show",
     summary: "A message with its full text.",
     access: "message",
-    input: z.object({ tag: z.string() }),
+    input: z.object({ tag: messageTag }),
     output: MessageView.extend({ reader }),
     async run(parts: InboxParts, { tag }, { caller }) {
       const { callers, mailbox } = parts;

@@ -15,7 +15,7 @@ import { operation } from "../operation.ts";
 import { readLog } from "../readLog.ts";
 import type { Rights } from "../rights.ts";
 import { HistoryView, ReceiptView, type Caller } from "../schema.ts";
-import { count, pollMs } from "../schemas/fields.ts";
+import { count, messageTag, pollMs } from "../schemas/fields.ts";
 import { isOfTeam, teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 import { untilMail } from "../untilMail.ts";
 import { historyView, receiptView, type ViewParts } from "../views.ts";
@@ -36,7 +36,7 @@ export const messageOperations = [
     name: "status",
     summary: "The history of a message, for each recipient.",
     access: "message",
-    input: z.object({ tag: z.string() }),
+    input: z.object({ tag: messageTag }),
     output: HistoryView,
     async run(parts: MessageParts, { tag }, { caller }) {
       const { callers } = parts;
@@ -50,7 +50,7 @@ export const messageOperations = [
     summary: "Wait until a message reaches a state.",
     access: "message",
     input: z.object({
-      tag: z.string(),
+      tag: messageTag,
       state: z.enum(wantedStates),
       timeoutMs: pollMs,
       after: count.optional().describe("answer as soon as any delivery changed after this moment"),
@@ -114,7 +114,7 @@ export const messageOperations = [
     name: "cancel",
     summary: "Cancel deliveries that are still queued.",
     access: "message",
-    input: z.object({ tag: z.string(), agent: z.string().optional() }),
+    input: z.object({ tag: messageTag, agent: z.string().optional() }),
     output: ReceiptView,
     async run(parts: MessageParts, { tag, agent }, { caller }) {
       const { mailbox } = parts;
@@ -127,7 +127,7 @@ export const messageOperations = [
     name: "retry",
     summary: "Queue failed, expired, cancelled or uncertain deliveries again.",
     access: "message",
-    input: z.object({ tag: z.string(), agent: z.string().optional() }),
+    input: z.object({ tag: messageTag, agent: z.string().optional() }),
     output: ReceiptView,
     async run(parts: MessageParts, { tag, agent }, { caller }) {
       const { mailbox } = parts;

@@ -12,6 +12,7 @@ import type { RouterParts } from "../../routing/router.ts";
 import { programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
+import { noteText } from "../schemas/fields.ts";
 import { newProfileFields, ProfileView } from "../schemas/profiles.ts";
 
 export interface ProfileParts {
@@ -92,7 +93,7 @@ export const profileOperations = [
     name: "note",
     summary: "Set an agent's note.",
     access: "own",
-    input: z.object({ text: z.string().max(500).nullable(), agent: z.string().optional() }),
+    input: z.object({ text: noteText, agent: z.string().optional() }),
     output: z.object({ agent: z.string(), note: z.string().nullable() }),
     async run(parts: ProfileParts, { text, agent: address }, { caller }) {
       const { callers, directory } = parts;

@@ -17,6 +17,7 @@ import type { Router } from "../../routing/router.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
+import { messageTag } from "../schemas/fields.ts";
 import { ReceiptView } from "../schema.ts";
 import { OpenRequest } from "../schemas/requests.ts";
 import { openRequestIn, receiptView, responseIn, type ViewParts } from "../views.ts";
@@ -62,7 +63,7 @@ export const requestOperations = [
     name: "answerRequest",
     summary: "Approve or deny a request, once; the agent gets the response in its own parts.protocol.",
     access: "answer",
-    input: z.object({ tag: z.string(), approve: z.boolean(), text: z.string().optional() }),
+    input: z.object({ tag: messageTag, approve: z.boolean(), text: z.string().optional() }),
     output: ReceiptView,
     async run(parts: RequestParts, { tag, approve, text }, { caller }) {
       const { callers, mailbox, busy } = parts;

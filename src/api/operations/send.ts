@@ -11,7 +11,7 @@ import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { canStart, isLive, userId, type Agent } from "../../model/agent.ts";
 import { provesSeen } from "../../model/delivery.ts";
 import { TielineError } from "../../model/errors.ts";
-import { replyAddress, whens, type Draft, type Sender } from "../../model/message.ts";
+import { replyAddress, type Draft, type Sender } from "../../model/message.ts";
 import { wantedStates, type Receipt, type Wanted } from "../../model/receipt.ts";
 import type { Router, RouterParts } from "../../routing/router.ts";
 import { messageCalled } from "../addressed.ts";
@@ -19,7 +19,7 @@ import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import { ReceiptView, type Caller } from "../schema.ts";
-import { ttlMs } from "../schemas/fields.ts";
+import { bodyText, messageTag, recipient, ttlMs, urgency } from "../schemas/fields.ts";
 import { sentView, type ViewParts } from "../views.ts";
 
 interface Words {
@@ -50,9 +50,9 @@ export interface SendParts extends ViewParts {
 }
 
 const draftFields = {
-  body: z.string(),
+  body: bodyText,
   summary: z.string().optional(),
-  when: z.enum(whens).optional(),
+  when: urgency.optional(),
   hard: z.boolean().optional(),
   ttlMs: ttlMs.optional(),
   key: z
@@ -74,7 +74,7 @@ export const sendOperations = [
     summary: "Send a message to an agent, a team or all agents; returns when the message is on disk.",
     access: "everyone",
     input: z.object({
-      to: z.string(),
+      to: recipient,
       replyTo: z.string().optional(),
       expectsReply: z.boolean().optional(),
       spawn: z.boolean().optional(),
@@ -94,7 +94,7 @@ export const sendOperations = [
     name: "reply",
     summary: "Reply to the sender of a message.",
     access: "message",
-    input: z.object({ tag: z.string(), ...draftFields }),
+    input: z.object({ tag: messageTag, ...draftFields }),
     output: ReceiptView,
     async run(parts: SendParts, { tag, ...words }, { caller }) {
       const from = await senderFor(parts, caller, words.from);

@@ -1,5 +1,21 @@
 import { z } from "zod";
-import { longestTtlMs } from "../../model/message.ts";
+import { longestTtlMs, whens } from "../../model/message.ts";
+
+/** The fields of a message, as the API and the MCP tools take them. */
+export const recipient = z.string().describe("an agent's name, team:name, @team, @all, or user");
+export const bodyText = z.string().describe("the text of the message");
+export const messageTag = z.string().describe("the tag of a message, such as MSG_ANA_7f3a91c2");
+export const urgency = z
+  .enum(whens)
+  .describe(
+    "turn: when the agent is idle (default); tool: with its next tool result; interrupt: before its next tool call, " +
+      "only to stop a mistake",
+  );
+export const noteText = z
+  .string()
+  .max(500)
+  .nullable()
+  .describe("one line about what the agent is doing; null clears it");
 
 /** GET inputs arrive as text. */
 export const count = z.coerce.number().int().nonnegative();
