@@ -191,7 +191,7 @@ describe("starting", () => {
       "STORE_CORRUPT",
       /mailbox.db is damaged/,
     ],
-    ["silence", "", "DAEMON_UNAVAILABLE", /ended before it was ready/],
+    ["silence", "", "DAEMON_UNAVAILABLE", /exited before it was ready/],
     ["nonsense", 'console.log("hello");', "DAEMON_UNAVAILABLE", /it said "hello"/],
   ])("a start that fails with %s says so", async (_name, source, code, message) => {
     const error = await thrownBy(startDaemon(tieline.home, tieline.env, entry(source)));
