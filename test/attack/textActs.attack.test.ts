@@ -70,7 +70,7 @@ async function send(to: string, body: string): Promise<{ state: string; reason: 
       last = { state: delivery!.state, reason: delivery!.reason ?? "" };
       return (
         last.state !== "claimed" &&
-        !(last.state === "queued" && (last.reason === "" || /just now|being typed|computing/.test(last.reason)))
+        !(last.state === "queued" && (last.reason === "" || /still printing|being typed|computing/.test(last.reason)))
       );
     },
     () => `an outcome: ${JSON.stringify(last)}`,
