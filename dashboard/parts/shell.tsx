@@ -61,7 +61,7 @@ export function Navigation(): VNode {
         aria-label="Shortcuts"
       >
         <Icon name="help" />
-        <span class="label">Keys</span>
+        <span class="label">Shortcuts</span>
       </button>
     </nav>
   );

@@ -13,7 +13,7 @@ export function ThemeSwitch({ kind }: { kind: "nav" | "quiet" }): VNode {
   return (
     <button class={`${kind} theme`} onClick={() => (theme.value = nextTheme())} title={`${says} (l)`} aria-label={says}>
       <Icon name={icons[theme.value]} />
-      <span class="label">{labels[theme.value]}</span>
+      <span class="label">{kind === "nav" ? `Theme: ${labels[theme.value]}` : labels[theme.value]}</span>
     </button>
   );
 }
