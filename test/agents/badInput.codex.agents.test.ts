@@ -160,7 +160,7 @@ codexTest("killed, with its screen still as it was: nothing is typed into the pr
   const { text } = await bench.waitForScreen(({ command }) => command === "cat");
   expect(text).toMatch(/^› /m);
   const tag = await board.send("ana", "a message");
-  await board.reached(tag, ({ state, reason }) => state === "queued" && /ended|foreground/.test(reason ?? ""));
+  await board.reached(tag, ({ state, reason }) => state === "queued" && /exited|foreground/.test(reason ?? ""));
   expect(readFileSync(join(bench.place.project, "typed"), "utf8")).toBe("");
 });
 
