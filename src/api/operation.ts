@@ -1,4 +1,4 @@
-/** What an operation is. Help texts, OpenAPI, docs/api.md and the checks of every call are derived from it. */
+/** What an operation is. OpenAPI, docs/api.md and the checks of every call are derived from it. */
 import type { z } from "zod";
 import type { Access } from "./access.ts";
 import type { Caller } from "./schema.ts";
