@@ -13,7 +13,8 @@ import type { InboxView } from "../../src/api/schema.ts";
 import type { Bench } from "./bench.ts";
 import { claudeTest, timesRead } from "./claudeCode.ts";
 import { inPausedTool } from "./pausedTool.ts";
-import { isRunning, Switchboard } from "./switchboard.ts";
+import { Switchboard } from "./switchboard.ts";
+import { untilGone } from "../../src/testing/until.ts";
 import { until } from "./until.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
@@ -100,7 +101,7 @@ async function cutShort(
   const { tag, acceptedAt } = await client.call("send", { to: "ana", body, when });
   await client.call("wait", { tag, state: "delivered", timeoutMs: 120_000, after: acceptedAt });
   process.kill(pid, "SIGKILL");
-  await until(() => !isRunning(pid), { what: async () => `the daemon ${pid} is gone` });
+  await untilGone(pid);
   return tag;
 }
 

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freshTexts, startModelServer, type ModelServer, type Script } from "../../fixtures/model-servers/server.ts";
 import { readRegistry, type RegisteredSession } from "../../src/providers/claude-code/registry.ts";
 import { installAgent, type AgentProgram } from "./install.ts";
-import { endProcesses, processesIn } from "./processes.ts";
+import { endProcesses, processesIn, wordsOf } from "./processes.ts";
 import type { Json, LaunchOptions, Place, Recipe } from "./recipe.ts";
 import { claudeCode } from "./recipes/claudeCode.ts";
 import { codex, codexSettings } from "./recipes/codex.ts";
@@ -243,7 +243,8 @@ export class Bench implements AsyncDisposable {
   /** The processes that listen for others beside the program. */
   async servers(): Promise<number[]> {
     const pids = await processesIn(this.#root);
-    return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("app-server"));
+    const words = await Promise.all(pids.map(wordsOf));
+    return pids.filter((_pid, index) => words[index]!.includes("app-server"));
   }
 
   /** This program's entry in Claude Code's session registry. */

@@ -9,8 +9,8 @@ import { asking, codexTest, embedded, interrupt, openAtSharedServer, shell, unti
 import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
 import { inPausedTool, pausedTool } from "./pausedTool.ts";
 import { deadlineMs } from "./programTest.ts";
-import { isRunning, Switchboard } from "./switchboard.ts";
-import { until } from "./until.ts";
+import { Switchboard } from "./switchboard.ts";
+import { untilGone } from "../../src/testing/until.ts";
 
 codexTest(
   "idle: the user's words start a turn as the user's own, the draft stays, and the record proves it",
@@ -274,7 +274,7 @@ codexTest(
     await board.reached(tag, ({ state }) => state === "seen");
     expect(timesGiven(bench, "after the crash")).toBe(1);
     expect(server).toBeNumber();
-    await until(() => !isRunning(server!), { what: async () => `the server ${server} has ended` });
+    await untilGone(server!);
   },
 );
 

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { batch, freshHas } from "../../fixtures/model-servers/server.ts";
 import { prepareBench, isThere, type Bench, type PreparedBench } from "./bench.ts";
 import { codexTest, shell } from "./codexTest.ts";
-import { isRunning, Switchboard } from "./switchboard.ts";
+import { living, withDescendants } from "./processes.ts";
+import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
 /** `codex` as npm installs it: a program of node that starts the real one. */
@@ -77,10 +78,13 @@ for (const launcher of ["its npm launcher", "the program itself"]) {
       );
       const servers = await bench.servers();
       expect(servers.length).toBe(launcher === "its npm launcher" ? 2 : 1);
+      const all = await withDescendants(servers);
       await end(board, bench);
       // The command says so only when it is so.
-      if (how !== "tieline kill") await until(() => !servers.some(isRunning), { what: async () => "the server ended" });
-      expect(servers.filter(isRunning)).toEqual([]);
+      if (how === "tieline kill") expect(await living(servers)).toEqual([]);
+      await until(async () => (await living(all)).length === 0, {
+        what: async () => `the server and its tools ended; there still run: ${(await living(all)).join(", ")}`,
+      });
       await Bun.write(join(bench.place.project, "release"), "");
       const { requests } = bench.model;
       expect(requests.filter((one) => one.fresh.some(({ role }) => role === "tool"))).toEqual([]);

@@ -4,11 +4,16 @@ import { until } from "./until.ts";
 
 /** The processes that work in a folder, and all that descend from them: also what a killed program left behind. */
 export async function processesIn(folder: string): Promise<number[]> {
-  const family = new Set<number>();
+  const there: number[] = [];
   for (const pid of (await readdir("/proc")).map(Number).filter((name) => name > 0)) {
     const directory = await readlink(`/proc/${pid}/cwd`).catch(() => "");
-    if (`${directory}${sep}`.startsWith(folder + sep)) family.add(pid);
+    if (`${directory}${sep}`.startsWith(folder + sep)) there.push(pid);
   }
+  return withDescendants(there);
+}
+
+export async function withDescendants(pids: readonly number[]): Promise<number[]> {
+  const family = new Set(pids);
   for (const pid of family) for (const child of await childrenOf(pid)) family.add(child);
   return [...family];
 }
@@ -27,10 +32,15 @@ export async function endProcesses(pids: readonly number[], graceMs = 3_000): Pr
   );
 }
 
-async function living(pids: readonly number[]): Promise<number[]> {
+/** Those that still run. A zombie has ended; its parent collects it when it likes. */
+export async function living(pids: readonly number[]): Promise<number[]> {
   const states = await Promise.all(pids.map(stateOf));
-  // A zombie has ended; its parent collects it when it likes.
   return pids.filter((_pid, index) => states[index] !== undefined && states[index] !== "Z");
+}
+
+/** The words a process was started with; none if it has ended. */
+export async function wordsOf(pid: number): Promise<string[]> {
+  return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0");
 }
 
 async function stateOf(pid: number): Promise<string | undefined> {

@@ -10,6 +10,7 @@ import type { AgentView, HistoryView } from "../../src/api/schema.ts";
 import { prepareBench, startBench, type Bench, type BenchOptions } from "./bench.ts";
 import type { AgentProgram } from "./install.ts";
 import type { Json } from "./recipe.ts";
+import { untilGone } from "../../src/testing/until.ts";
 import { until } from "./until.ts";
 import { resultOf, type ChildResult } from "../../src/testing/childResult.ts";
 
@@ -235,7 +236,7 @@ export class Switchboard implements AsyncDisposable {
   async killDaemon(): Promise<void> {
     const { pid } = await this.json<{ pid: number }>("daemon", "status");
     process.kill(pid, "SIGKILL");
-    await until(() => !isRunning(pid), { what: async () => `the daemon ${pid} is gone` });
+    await untilGone(pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,7 +249,3 @@ export class Switchboard implements AsyncDisposable {
 /** What a busy machine makes of the programs is not what these tests are about. */
 const patiently = (args: readonly string[]): readonly string[] =>
   args.includes("--wait") && !args.includes("--timeout") ? ["--timeout", "2m", ...args] : args;
-
-/** A process that only waits for its parent to notice has ended. */
-export const isRunning = (pid: number): boolean =>
-  existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
