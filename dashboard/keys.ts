@@ -6,8 +6,6 @@ import { broadcast } from "./compose/draft.ts";
 import { nextTheme } from "./parts/theme.tsx";
 import { go, linkTo, opened, view, type View } from "./route.ts";
 import { panel, theme } from "./state.ts";
-import { step } from "./views/messages.tsx";
-import { stepTerminal } from "./views/terminal.tsx";
 
 const views: Readonly<Record<string, View>> = {
   t: "team",
@@ -24,7 +22,7 @@ export function listenToKeys(): void {
   let prefixAt = 0;
   const stepItem = itemStepper();
   const stepBy = (by: 1 | -1): void =>
-    view.value === "messages" ? step(by) : view.value === "terminal" ? stepTerminal(by) : stepItem(by);
+    view.value === "messages" || view.value === "terminal" ? void stepIn(view.value, by) : stepItem(by);
   const actions: Readonly<Record<string, () => void>> = {
     "/": () => document.getElementById("search")?.focus(),
     c: () => (panel.value = { kind: "compose" }),
@@ -55,6 +53,11 @@ export function listenToKeys(): void {
     action();
   });
   document.addEventListener("pointerdown", ({ target }) => closeMenus(target));
+}
+
+async function stepIn(place: "messages" | "terminal", by: 1 | -1): Promise<void> {
+  if (place === "messages") (await import("./views/messages.tsx")).step(by);
+  else (await import("./views/terminal.tsx")).stepTerminal(by);
 }
 
 const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("main [data-item]")];

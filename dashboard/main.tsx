@@ -1,8 +1,9 @@
 import "@xterm/xterm/css/xterm.css";
-import "./style.css";
+import "./style/page.css";
 import { effect } from "@preact/signals";
 import { render, type VNode } from "preact";
 import { listenToKeys } from "./keys.ts";
+import { later, loadAll } from "./later.tsx";
 import { lagMs, start } from "./live.ts";
 import { keepTold } from "./notify.ts";
 import { Panels } from "./parts/panels.tsx";
@@ -10,22 +11,16 @@ import { Navigation, Notices, TopBar } from "./parts/shell.tsx";
 import { SignIn } from "./parts/signIn.tsx";
 import { view, type View } from "./route.ts";
 import { connection, theme } from "./state.ts";
-import { GraphView } from "./views/graph.tsx";
-import { MessagesView } from "./views/messages.tsx";
-import { NumbersView } from "./views/numbers.tsx";
-import { QueueView } from "./views/queue.tsx";
 import { TeamView } from "./views/team.tsx";
-import { TerminalView } from "./views/terminal.tsx";
-import { WaitingView } from "./views/waiting.tsx";
 
-const drawn: Record<View, () => VNode> = {
+const drawn: Record<View, (props: object) => VNode | null> = {
   team: TeamView,
-  messages: MessagesView,
-  waiting: WaitingView,
-  queue: QueueView,
-  graph: GraphView,
-  numbers: NumbersView,
-  terminal: TerminalView,
+  messages: later(() => import("./views/messages.tsx").then((loaded) => loaded.MessagesView)),
+  waiting: later(() => import("./views/waiting.tsx").then((loaded) => loaded.WaitingView)),
+  queue: later(() => import("./views/queue.tsx").then((loaded) => loaded.QueueView)),
+  graph: later(() => import("./views/graph.tsx").then((loaded) => loaded.GraphView)),
+  numbers: later(() => import("./views/numbers.tsx").then((loaded) => loaded.NumbersView)),
+  terminal: later(() => import("./views/terminal.tsx").then((loaded) => loaded.TerminalView)),
 };
 
 function Page(): VNode {
@@ -54,4 +49,5 @@ effect(() => {
 render(<Page />, document.getElementById("page")!);
 listenToKeys();
 keepTold();
+requestIdleCallback(loadAll);
 await start();

@@ -1,9 +1,12 @@
 /** Tells the user what waits: in the title, and on the desktop if they want that. */
 import { effect } from "@preact/signals";
+import { kept } from "./kept.ts";
 import { titleOf } from "./parts/shell.tsx";
 import { go, view } from "./route.ts";
 import { asking, connection, openMail, requests, waitingCount } from "./state.ts";
-import { badges, notifies } from "./views/waiting.tsx";
+
+export const notifies = kept("notifies", false, { local: true });
+export const badges = kept("badges", true);
 
 export function keepTold(): void {
   effect(() => {

@@ -6,7 +6,7 @@ import type { InboxView, Output, ReceiptView } from "../../src/client/browser.ts
 import { inTeam } from "../api.ts";
 import { attempt, failureOf } from "../actions.ts";
 import { replyTo } from "../compose/draft.ts";
-import { kept } from "../kept.ts";
+import { badges, notifies } from "../notify.ts";
 import { markAllRead, markRead } from "../ownMail.ts";
 import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
@@ -30,9 +30,6 @@ import {
 } from "../state.ts";
 import { dedented, plain, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
-
-export const notifies = kept("notifies", false, { local: true });
-export const badges = kept("badges", true);
 
 export function WaitingView(): VNode {
   return (
