@@ -11,7 +11,15 @@ export function tell(
 ): void {
   const notice: Notice = { id: ++lastNotice, text, remedy, bad, undo };
   notices.value = [...notices.value.slice(-3), notice];
-  setTimeout(() => dropNotice(notice.id), bad ? 12_000 : 5_000);
+  expire(notice.id, bad || undo !== null ? 12_000 : 5_000);
+}
+
+/** A notice stays while it is pointed at or holds the focus. */
+function expire(id: number, ms: number): void {
+  setTimeout(() => {
+    if (document.querySelector(".notices:is(:hover, :focus-within)") !== null) expire(id, 2_000);
+    else dropNotice(id);
+  }, ms);
 }
 
 export function dropNotice(id: number): void {

@@ -2,7 +2,7 @@
 import { attempt, tell } from "./actions.ts";
 import { inTeam } from "./api.ts";
 import { refreshOwn } from "./refresh.ts";
-import { dismissed, keptUnread } from "./state.ts";
+import { dismissed, keptUnread, openMail } from "./state.ts";
 
 const mostKept = 200;
 
@@ -13,13 +13,15 @@ export async function markRead(tag: string): Promise<void> {
 }
 
 export const markAllRead = async (): Promise<void> => {
+  const before = openMail.peek().map(({ tag }) => tag);
   keptUnread.value = [];
-  await attempt(() => collect({ limit: 200 }), "Marked as read");
+  const worked = await attempt(() => collect({ limit: 200 }));
+  if (worked) tell("All mail marked as read", { undo: () => void markUnread(...before) });
 };
 
-export async function markUnread(tag: string): Promise<void> {
-  dismissed.value = dismissed.value.filter((one) => one !== tag);
-  keptUnread.value = [...keptUnread.value.filter((one) => one !== tag).slice(1 - mostKept), tag];
+export async function markUnread(...tags: readonly string[]): Promise<void> {
+  dismissed.value = dismissed.value.filter((one) => !tags.includes(one));
+  keptUnread.value = [...keptUnread.value.filter((one) => !tags.includes(one)), ...tags].slice(-mostKept);
   await attempt(refreshOwn);
 }
 

@@ -4,6 +4,12 @@ import type { AgentView, ReceiptView } from "../../src/client/browser.ts";
 import { kept } from "../kept.ts";
 import { panel } from "../state.ts";
 
+export interface Replaced {
+  readonly tag: string;
+  readonly agent: string;
+  readonly team: string;
+}
+
 export interface Draft {
   readonly to: string;
   readonly team: string | null;
@@ -12,6 +18,8 @@ export interface Draft {
   readonly ttl: string;
   /** The tag of the message that this one answers. */
   readonly replyTo: string | null;
+  /** The queued message that is cancelled once this one is sent. */
+  readonly replaces: Replaced | null;
   /** What sending it is known by, so that sending it again after a failure is not a second message. */
   readonly key: string;
 }
@@ -23,6 +31,7 @@ export const emptyDraft = (): Draft => ({
   when: "turn",
   ttl: "",
   replyTo: null,
+  replaces: null,
   key: crypto.randomUUID(),
 });
 export const draft = kept<Draft>("draft", emptyDraft());
@@ -35,22 +44,29 @@ export function change(fields: Partial<Draft>): void {
 }
 
 export function writeTo({ name, team }: Pick<AgentView, "name" | "team">): void {
-  change({ to: name, team, replyTo: null });
+  change({ to: name, team, replyTo: null, replaces: null });
   panel.value = { kind: "compose" };
 }
 
 export function replyTo({ tag, from, team }: Pick<ReceiptView, "tag" | "from"> & { team: string | null }): void {
-  change({ to: from, team, replyTo: tag });
+  change({ to: from, team, replyTo: tag, replaces: null });
   panel.value = { kind: "compose" };
 }
 
 export function broadcast(): void {
-  change({ to: "@all", team: null, replyTo: null });
+  change({ to: "@all", team: null, replyTo: null, replaces: null });
   panel.value = { kind: "compose" };
 }
 
-/** Sends the same text again to the recipients that did not get it. */
-export function resend({ to, team, body }: { to: string; team: string; body: string }): void {
-  change({ to, team, body, replyTo: null });
+export interface Resend {
+  readonly to: string;
+  readonly team: string;
+  readonly body: string;
+  readonly replaces?: Replaced;
+}
+
+/** Writes the same text again. What it replaces stays queued until the new message is sent. */
+export function resend({ to, team, body, replaces }: Resend): void {
+  change({ to, team, body, replyTo: null, replaces: replaces ?? null });
   panel.value = { kind: "compose" };
 }

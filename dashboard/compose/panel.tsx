@@ -9,13 +9,14 @@ import { Head } from "../parts/head.tsx";
 import { linkTo } from "../route.ts";
 import { actingTeam, agents, messageByTag } from "../state.ts";
 import { Options, Recipient, suggestionsFor } from "./completion.tsx";
-import { change, draft, emptyDraft, sent } from "./draft.ts";
+import { refreshWaiting, soon } from "../refresh.ts";
+import { change, draft, emptyDraft, sent, type Replaced } from "./draft.ts";
 
 const largestFile = 512 * 1024;
 const lifetimes = { "": "keeps waiting", "600000": "10 minutes", "3600000": "1 hour", "86400000": "1 day" } as const;
 
 export function ComposePanel(): VNode {
-  const { to, body, when, ttl, replyTo } = draft.value;
+  const { to, body, when, ttl, replyTo, replaces } = draft.value;
   const busy = useSignal(false);
   const failure = useSignal<{ message: string; remedy: string | null } | null>(null);
   const text = useRef<HTMLTextAreaElement>(null);
@@ -51,6 +52,7 @@ export function ComposePanel(): VNode {
         <label for="compose-to">To</label>
         <Recipient value={to} onChange={(value) => change({ to: value, team: null, replyTo: null })} />
       </div>
+      {replaces && <Replacing replaces={replaces} />}
       <Body text={text} />
       {failure.value !== null && (
         <div class="failure" role="alert">
@@ -140,8 +142,21 @@ function Body({ text }: { text: { current: HTMLTextAreaElement | null } }): VNod
   );
 }
 
+function Replacing({ replaces: { tag, agent } }: { replaces: Replaced }): VNode {
+  return (
+    <p class="hint" role="status">
+      <span>
+        Replaces <code>{tag}</code>, which stays queued for {agent} until you send this.
+      </span>
+      <button type="button" class="quiet" onClick={() => change({ replaces: null })}>
+        Keep both
+      </button>
+    </p>
+  );
+}
+
 async function send(): Promise<void> {
-  const { to, team, body, when, ttl, replyTo, key } = draft.value;
+  const { to, team, body, when, ttl, replyTo, replaces, key } = draft.value;
   const words = { body, when, key, ...(ttl !== "" && { ttlMs: Number(ttl) }) };
   const client = inTeam(team ?? teamNamed(to) ?? actingTeam.value);
   const receipt =
@@ -151,7 +166,22 @@ async function send(): Promise<void> {
   mergeReceipts([receipt]);
   sent.value = [...sent.value.slice(-2), receipt.tag];
   if (receipt.notice !== undefined) tell(receipt.notice);
+  if (replaces) await cancelReplaced(replaces);
   for (const { agent, message } of receipt.failed ?? []) tell(`${agent}: ${message}`, { bad: true });
+}
+
+/** The new message is on its way whatever becomes of the old one, so a failure here is said and is none of sending. */
+async function cancelReplaced({ tag, agent, team }: Replaced): Promise<void> {
+  try {
+    mergeReceipts([await inTeam(team).call("cancel", { tag, agent })]);
+    tell(`Sent, and cancelled ${tag}`);
+  } catch (thrown) {
+    tell(`Sent, but ${tag} was not cancelled: ${failureOf(thrown).message}`, {
+      bad: true,
+      remedy: `${agent} may get both messages`,
+    });
+  }
+  soon(refreshWaiting);
 }
 
 /** The team of a name that only one team has. */

@@ -1,12 +1,10 @@
 import { computed, signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { inTeam } from "../api.ts";
-import { attempt } from "../actions.ts";
+import { AddEdge, RemovedEdges, removeEdge } from "../graph/edit.tsx";
 import { layout, place, type Body } from "../graph/force.ts";
 import { refuse, travel, type Point } from "../graph/sparks.ts";
 import { onEvent } from "../live.ts";
-import { refreshTopologies } from "../refresh.ts";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
 import { actingTeam, agents, denials, teamNames, timeline, topologies, type Topology } from "../state.ts";
@@ -64,14 +62,14 @@ export function GraphView(): VNode {
   return (
     <section class="view graph">
       <div class="toolbar">
-        <AddEdge />
+        <AddEdge team={shownTeam.value} names={names.value} />
         <span class="muted">
           {teamNames.value.length > 1 && `${shownTeam.value}: `}
           {topology.value?.edges === null
             ? "no topology, everyone may write to everyone"
             : `${topology.value?.edges?.length ?? 0} edges`}
         </span>
-        <Removed />
+        <RemovedEdges team={shownTeam.value} />
       </div>
       <div class="stage">
         <Drawing />
@@ -262,14 +260,7 @@ function Traffic({ line }: { line: Line }): VNode {
     return team === shownTeam.value && from === line.from && deliveries.some(({ agent }) => agent === line.to);
   });
   const remove = async (): Promise<void> => {
-    if (
-      await attempt(
-        () => inTeam(shownTeam.peek()).call("topologyRemove", { edge: keyOf(line) }),
-        `${keyOf(line)} was removed`,
-      )
-    )
-      chosen.value = null;
-    await attempt(refreshTopologies);
+    if (await removeEdge(shownTeam.peek(), line)) chosen.value = null;
   };
   return (
     <aside class="traffic" aria-label={`Traffic from ${line.from} to ${line.to}`}>
@@ -287,7 +278,7 @@ function Traffic({ line }: { line: Line }): VNode {
           ? "not an edge: a reply, or no topology"
           : line.origin === "config"
             ? "from tieline.yaml"
-            : "added while it ran"}
+            : "added at run time"}
       </p>
       <ul>
         {those
@@ -308,73 +299,6 @@ function Traffic({ line }: { line: Line }): VNode {
       )}
     </aside>
   );
-}
-
-function AddEdge(): VNode {
-  const from = useSignal("");
-  const to = useSignal("");
-  const asks = useSignal(false);
-  const isOpen = topology.value?.edges === null;
-  const add = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    // The first edge closes the team for every other route, so it takes a second press.
-    asks.value = isOpen && !asks.value;
-    if (asks.value) return;
-    const edge = `${from.value} -> ${to.value}`;
-    if (await addEdge(edge, isOpen)) from.value = to.value = "";
-  };
-  const options = names.value.map((name) => <option key={name} value={name} />);
-  return (
-    <form class="inline" onSubmit={(event) => void add(event)} aria-label="Add an edge">
-      <datalist id="names">{options}</datalist>
-      <input
-        list="names"
-        placeholder="from"
-        aria-label="From"
-        aria-keyshortcuts="a"
-        value={from.value}
-        onInput={({ currentTarget }) => (from.value = currentTarget.value)}
-        required
-      />
-      <span aria-hidden="true">→</span>
-      <input
-        list="names"
-        placeholder="to"
-        aria-label="To"
-        value={to.value}
-        onInput={({ currentTarget }) => (to.value = currentTarget.value)}
-        required
-      />
-      <button type="submit" class={asks.value ? "danger asks" : ""} onBlur={() => (asks.value = false)}>
-        {asks.value ? "Only edges will count. Add it?" : "Add edge"}
-      </button>
-    </form>
-  );
-}
-
-/** Edges of tieline.yaml that were removed at run time. */
-function Removed(): VNode | null {
-  const removed = topology.value?.removed ?? [];
-  if (removed.length === 0) return null;
-  return (
-    <span class="muted" aria-label="Removed edges">
-      removed at run time:{" "}
-      {removed.map((edge) => (
-        <button key={keyOf(edge)} title={`Add ${keyOf(edge)} again`} onClick={() => void addEdge(keyOf(edge), false)}>
-          {keyOf(edge)}
-        </button>
-      ))}
-    </span>
-  );
-}
-
-async function addEdge(edge: string, close: boolean): Promise<boolean> {
-  const added = await attempt(
-    () => inTeam(shownTeam.peek()).call("topologyAdd", { edge, ...(close && { close }) }),
-    `${edge} was added`,
-  );
-  await attempt(refreshTopologies);
-  return added;
 }
 
 function Refused(): VNode | null {

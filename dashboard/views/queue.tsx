@@ -1,8 +1,6 @@
 import type { VNode } from "preact";
-import { inTeam } from "../api.ts";
-import { attempt } from "../actions.ts";
 import { resend } from "../compose/draft.ts";
-import { refreshWaiting } from "../refresh.ts";
+import { cancel, retry } from "../deliveries.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo, opened } from "../route.ts";
 import { agents, now, queue, search, team, type Waiting } from "../state.ts";
@@ -67,13 +65,9 @@ function AgentQueue({ rows }: { rows: readonly Waiting[] }): VNode {
 /** `held`: the reason that is shown above all of the agent's messages. */
 function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
   const { tag, agent, team: of, from, to, body, state, reason, at, when } = row;
-  const act = (verb: "cancel" | "retry") => () =>
-    attempt(() => inTeam(of).call(verb, { tag, agent })).then(() => attempt(refreshWaiting));
-  const edit = async (): Promise<void> => {
-    if (await attempt(() => inTeam(of).call("cancel", { tag, agent })))
-      resend({ to: to.startsWith("@") ? agent : to, team: of, body });
-    await attempt(refreshWaiting);
-  };
+  const delivery = { tag, agent, team: of };
+  const edit = (): void =>
+    resend({ to: to.startsWith("@") ? agent : to, team: of, body, replaces: { tag, agent, team: of } });
   return (
     <li data-tag={tag} data-item tabIndex={-1} aria-label={`From ${from} to ${agent}`}>
       <a href={linkTo("messages", tag)} class="what">
@@ -85,16 +79,16 @@ function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
       <DeliveryState state={state} />
       {reason !== null && reason !== held && <span class="why small">{visible(reason)}</span>}
       <span class="actions">
-        <button aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void act("cancel")()}>
+        <button aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void cancel(delivery)}>
           Cancel
         </button>
         {state === "uncertain" && (
-          <button aria-keyshortcuts="t" title="Retry (t)" onClick={() => void act("retry")()}>
+          <button aria-keyshortcuts="t" title="Retry (t)" onClick={() => void retry(delivery)}>
             Retry
           </button>
         )}
         {state === "queued" && (
-          <button aria-keyshortcuts="e" title="Edit and resend (e)" onClick={() => void edit()}>
+          <button aria-keyshortcuts="e" title="Edit and resend (e)" onClick={() => edit()}>
             Edit and resend
           </button>
         )}

@@ -3,10 +3,11 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { MessageView, ReceiptView, HistoryView } from "../../src/client/browser.ts";
 import { inTeam } from "../api.ts";
-import { attempt, failureOf } from "../actions.ts";
+import { failureOf } from "../actions.ts";
 import { replyTo, resend } from "../compose/draft.ts";
+import { cancel, retry } from "../deliveries.ts";
 import { Markdown } from "../markdown.tsx";
-import { cellOf, mergeReceipts, recipientOf } from "../messages.ts";
+import { cellOf, recipientOf } from "../messages.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
@@ -133,8 +134,7 @@ function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNo
       .then((found) => void ([history.value, failure.value] = [found, null]))
       .catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
   }, [cell, newest]);
-  const act = (verb: "cancel" | "retry", agent: string) => () =>
-    void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
+  const act = (verb: typeof cancel, agent: string) => () => void verb({ tag: cell.tag, team: receipt.team, agent });
   return (
     <div class="history">
       {failure.value !== null && <p class="failure">{`Cannot load the history: ${failure.value}`}</p>}
@@ -182,10 +182,10 @@ function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNo
           </ol>
           <p class="actions">
             {["queued", "uncertain"].includes(delivery.state) && (
-              <button onClick={act("cancel", delivery.agent)}>Cancel</button>
+              <button onClick={act(cancel, delivery.agent)}>Cancel</button>
             )}
             {["failed", "expired", "cancelled", "uncertain"].includes(delivery.state) && (
-              <button onClick={act("retry", delivery.agent)}>Retry</button>
+              <button onClick={act(retry, delivery.agent)}>Retry</button>
             )}
             {["failed", "expired", "cancelled"].includes(delivery.state) && (
               <button onClick={() => resend({ to: delivery.agent, team: receipt.team, body })}>Edit and resend</button>

@@ -4,8 +4,9 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { InboxView, Output, ReceiptView } from "../../src/client/browser.ts";
 import { inTeam } from "../api.ts";
-import { attempt, failureOf } from "../actions.ts";
+import { attempt, failureOf, tell } from "../actions.ts";
 import { replyTo } from "../compose/draft.ts";
+import { cancel, retry } from "../deliveries.ts";
 import { badges, notifies } from "../notify.ts";
 import { markAllRead, markRead } from "../ownMail.ts";
 import { refreshWaiting } from "../refresh.ts";
@@ -351,6 +352,8 @@ function NoProof({ group: { agent, warning, messages } }: { group: Unproved }): 
   );
 }
 
+const deciding = { retry, cancel };
+
 function Decide({
   tag,
   team,
@@ -362,10 +365,7 @@ function Decide({
   agent: string | null;
   verbs: readonly ("retry" | "cancel")[];
 }): VNode {
-  const act = (verb: "retry" | "cancel") => () =>
-    void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(() =>
-      attempt(refreshWaiting),
-    );
+  const act = (verb: "retry" | "cancel") => () => void deciding[verb]({ tag, team, agent });
   return (
     <p class="actions">
       {verbs.map((verb) => (
@@ -379,12 +379,19 @@ function Decide({
 }
 
 /** Hides it here; what became of the message does not change. */
-const Dismiss = ({ keys, isLast }: { keys: readonly string[]; isLast: boolean }): VNode => (
-  <button
-    class="quiet"
-    aria-keyshortcuts={isLast ? "x" : undefined}
-    onClick={() => (dismissed.value = [...dismissed.value, ...keys].slice(-1_000))}
-  >
-    Dismiss
-  </button>
-);
+function Dismiss({ keys, isLast }: { keys: readonly string[]; isLast: boolean }): VNode {
+  const dismiss = (): void => {
+    dismissed.value = [...dismissed.value, ...keys].slice(-1_000);
+    tell("Dismissed", { undo: () => (dismissed.value = dismissed.value.filter((one) => !keys.includes(one))) });
+  };
+  return (
+    <button
+      class="quiet"
+      aria-keyshortcuts={isLast ? "x" : undefined}
+      title={isLast ? "Dismiss (x)" : "Dismiss"}
+      onClick={dismiss}
+    >
+      Dismiss
+    </button>
+  );
+}

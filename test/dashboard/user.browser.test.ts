@@ -201,27 +201,6 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.keyboard.press("Escape");
   });
 
-  test("the first edge of an open team takes a second press", async () => {
-    await stage.user.call("teamCreate", { team: "open" });
-    await stage.user.call("teamJoin", { team: "open", agent: "tester" });
-    try {
-      await show("#/graph");
-      await page.reload();
-      await page.getByLabel("Team", { exact: true }).selectOption("open");
-      await page.getByText("no topology, everyone may write to everyone").waitFor();
-      const form = page.getByRole("form", { name: "Add an edge" });
-      await form.getByLabel("From").fill("tester");
-      await form.getByLabel("To").fill("reviewer");
-      await form.getByRole("button", { name: "Add edge" }).click();
-      await form.getByRole("button", { name: "Only edges will count. Add it?" }).click();
-      await page.getByText("1 edges").waitFor();
-      await page.getByLabel("Team", { exact: true }).selectOption("");
-    } finally {
-      await stage.user.call("teamJoin", { team: "web", agent: "open:tester" });
-      await stage.user.call("teamDisband", { team: "open" });
-    }
-  });
-
   test("nothing went wrong on the way", () => {
     expect(faults).toEqual([]);
   });
