@@ -154,6 +154,8 @@ export const AgentView = z.object({
   workspace: z.string().nullable(),
   note: z.string().nullable(),
   profile: z.string().nullable(),
+  model: z.string().nullable().describe("the model it was started with; null: the one of its profile, or unknown"),
+  cwd: z.string().nullable().describe("the directory it was started in; null: the one of its profile, or unknown"),
   may: z.array(z.enum(permissions)),
   details: z
     .boolean()

@@ -201,6 +201,8 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
       workspace,
       note,
       profile,
+      model: agent.launch?.model ?? null,
+      cwd: agent.launch?.cwd ?? null,
       may: [...may],
       endpoints,
       lastActivityAt: activity.lastActivityAt,
@@ -253,6 +255,8 @@ export function withoutDetails(view: AgentView): AgentView {
       sessionId: null,
       workspace: null,
       profile: null,
+      model: null,
+      cwd: null,
       exit: null,
     },
     ...{

@@ -128,6 +128,8 @@ export function agent(change: Partial<AgentView> = {}): AgentView {
     heldAt: null,
     sessionId: null,
     workspace: null,
+    model: null,
+    cwd: null,
     note: null,
     profile: null,
     may: [],

@@ -144,7 +144,7 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
     ...bind(readingOperations, { callers, directory, resolve, servers, tmux, config }),
     ...bind(seeingOperations, { callers, directory, resolve, servers, teams, transports, statusMonitor }),
     ...bind(profileOperations, { callers, directory, resolve, profiles, teams, trust }),
-    ...bind(topologyOperations, { callers, rights, directory, lookups, teams, profiles }),
+    ...bind(topologyOperations, { callers, rights, directory, resolve, lookups, teams, profiles }),
     ...bind(teamOperations, { ...ending, callers, rights, teams, mailbox, courier, lookups, resolve }),
     ...bind(trustOperations, { callers, teams, trust, trustChanged }),
     ...bind(objectOperations, { callers, rights, directory, objects }),

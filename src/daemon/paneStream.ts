@@ -15,6 +15,8 @@ export interface PaneFrame {
   readonly cursor: { readonly x: number; readonly y: number };
   readonly changed: readonly (readonly [row: number, text: string])[];
   readonly history?: readonly string[];
+  /** With `history`: how many lines tmux has above the screen. */
+  readonly historySize?: number;
 }
 
 /** Why no more frames come, for people; sent as the event `over`. */
@@ -31,6 +33,8 @@ export interface PaneStreamParts extends Resolving {
 }
 
 const historyLines = 500;
+/** What a page may ask for at once, when its user scrolls up. */
+const mostHistoryLines = 10_000;
 const heartbeatMs = 15_000;
 
 /**
@@ -41,7 +45,9 @@ export function paneStreams(parts: PaneStreamParts): HttpAnswer {
   const { callers, servers, tmux } = parts;
   return async (request, { caller, signal }) => {
     const from = await callers.user(caller);
-    const address = new URL(request.url).searchParams.get("agent") ?? "";
+    const { searchParams } = new URL(request.url);
+    const address = searchParams.get("agent") ?? "";
+    const wantedHistory = historyIn(searchParams.get("history"));
     const agent = programCalled(address, from, parts);
     const { endpoint, locator } = paneOf(agent);
     const { socket, pane } = locator;
@@ -91,12 +97,13 @@ export function paneStreams(parts: PaneStreamParts): HttpAnswer {
       const changed = rows.flatMap((text, row) => (before?.[row] === text ? [] : [[row, text] as const]));
       if (changed.length === 0 && said === shownFacts) return "same";
       [shown, shownFacts] = [rows, said];
-      const history = before === null ? { history: await above(facts.historySize) } : {};
+      const history =
+        before === null ? { history: await above(facts.historySize), historySize: facts.historySize } : {};
       return { cols, rows: height, cursor, changed, ...history };
     }
 
     async function above(size: number): Promise<string[]> {
-      const lines = Math.min(size, historyLines);
+      const lines = Math.min(size, wantedHistory);
       return lines === 0
         ? []
         : selfContained(await capture(server, pane, { ansi: true, history: lines })).slice(0, lines);
@@ -109,6 +116,15 @@ export function paneStreams(parts: PaneStreamParts): HttpAnswer {
       return Promise.race([news.promise.then(() => true), quiet.promise]).finally(() => clearTimeout(timer));
     }
   };
+}
+
+function historyIn(text: string | null): number {
+  if (text === null) return historyLines;
+  if (/^\d{1,5}$/.test(text)) return Math.min(Number(text), mostHistoryLines);
+  throw new TielineError("USAGE", `history: ${JSON.stringify(text.slice(0, 20))} is not a number of lines`, {
+    remedy: `give a number up to ${mostHistoryLines}`,
+    operands: { history: text.slice(0, 20) },
+  });
 }
 
 const endOf = (agent: string, { message, remedy }: TielineError): PaneEnd => ({

@@ -17,6 +17,7 @@ export interface Explanation {
     readonly title: string;
     readonly cursor: readonly [x: number, y: number];
     readonly command: string;
+    readonly directory: string;
     readonly size: readonly [columns: number, rows: number];
     readonly copyMode: boolean;
     readonly composer: string | null;

@@ -15,6 +15,8 @@ type Wanted = (event: Event) => boolean;
 
 const scanned = 1_000;
 const mostAtOnce = 10_000;
+/** So many events are read for one page of older ones. */
+const mostRead = 20_000;
 
 export interface EventParts {
   readonly callers: Callers;
@@ -31,19 +33,29 @@ export const eventOperations = [
     name: "events",
     summary: "Events; as text/event-stream also new ones, resumed with Last-Event-ID.",
     access: "readable",
-    input: EventQuery.extend({ limit: count.optional() }),
+    input: EventQuery.extend({
+      before: count.optional().describe("the newest events with a lower number, back to `since`; not with `after`"),
+      until: count.optional().describe("with `before`: only events earlier than this moment"),
+      limit: count.optional(),
+    }),
     output: z.object({
       events: z.array(EventView),
       last: z.number().int().describe("ask for more, or stream, after this number"),
-      more: z.boolean(),
+      first: z.number().int().optional().describe("with `before`: ask for older ones before this number"),
+      more: z.boolean().describe("there may be more: newer ones, or with `before` older ones"),
     }),
-    async run(parts: EventParts, { after, since, limit = 100, ...fields }, { caller }) {
+    async run(parts: EventParts, { after, since, before, until, limit = 100, ...fields }, { caller }) {
       const { callers, rights, events } = parts;
       const checkTeam = checkTeamOf(parts);
       const from = await callers.sender(caller);
       const filter = filterOf(fields);
       checkTeam(filter.team);
       const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(from, event);
+      if (before !== undefined) {
+        const start = Math.min(before - 1, until === undefined ? Infinity : events.before(until));
+        const floor = since === undefined ? 0 : events.before(since);
+        return older(parts, wanted, { start, floor, limit: Math.min(limit, mostAtOnce) });
+      }
       if (after === undefined && since === undefined) return newest(parts, wanted, Math.min(limit, mostAtOnce));
       const start = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
       const page = events.after(start, scanned);
@@ -71,6 +83,27 @@ async function newest(
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { events: limit === 0 ? [] : found.slice(-limit), last, more: false };
+}
+
+/** One page back. A rare event may be far back, so a call reads a bounded number and says where it stopped. */
+async function older(
+  { events }: EventParts,
+  wanted: Wanted,
+  { start, floor, limit }: { start: number; floor: number; limit: number },
+): Promise<{ events: Event[]; last: number; first: number; more: boolean }> {
+  const found: Event[] = [];
+  let upTo = Math.min(start, events.last);
+  let isEnd = limit === 0 || upTo <= floor;
+  for (let read = 0; !isEnd && found.length < limit && read < mostRead; read += scanned) {
+    const page = events.upTo(upTo, scanned).filter(({ seq }) => seq > floor);
+    found.unshift(...page.filter(wanted));
+    upTo = (page[0]?.seq ?? 1) - 1;
+    isEnd = page.length < scanned || upTo <= floor;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const shown = limit === 0 ? [] : found.slice(-limit);
+  const isCut = shown.length < found.length;
+  return { events: shown, last: events.last, first: isCut ? shown[0]!.seq : upTo + 1, more: isCut || !isEnd };
 }
 
 /** An unknown team would show an empty list, as if nothing had happened. */

@@ -3,8 +3,9 @@ import type { Directory } from "../../agents/directory/directory.ts";
 import type { Profiles } from "../../agents/profiles/profiles.ts";
 import { agentOf } from "../../agents/start/enlist.ts";
 import type { Teams } from "../../agents/teams.ts";
-import { isLive, type Agent } from "../../model/agent.ts";
+import { isLive, userId, userName, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
+import type { Sender } from "../../model/message.ts";
 import { formatPlace, type Place } from "../../model/place.ts";
 import { explain } from "../../routing/addresses/resolve.ts";
 import type { Lookups } from "../../routing/addresses/rules.ts";
@@ -13,14 +14,15 @@ import { checkEdges, type KnownLabels } from "../../routing/topology/check.ts";
 import { parseEdge, type Edge } from "../../routing/topology/edge.ts";
 import { exportFormats, exportTopology } from "../../routing/topology/export.ts";
 import { addEdges, removeEdges, type Overlay } from "../../routing/topology/overlay.ts";
-import { permit, topologyOf } from "../../routing/topology/topology.ts";
+import { isUnbound, permit, topologyOf, type Topology } from "../../routing/topology/topology.ts";
+import { agentCalled, type Resolving } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import type { Caller } from "../schema.ts";
 import { Failure, ResolutionView, TopologyView } from "../schemas/routing.ts";
 
-export interface TopologyParts {
+export interface TopologyParts extends Resolving {
   readonly callers: Callers;
   readonly directory: Directory;
   readonly lookups: Lookups;
@@ -69,10 +71,16 @@ export const topologyOperations = [
     name: "topology",
     summary: "The edges of a team: which agents may write to which.",
     access: "everyone",
-    input: z.object({}),
+    input: z.object({
+      agent: z.string().optional().describe("an agent of the team: also say who it may write to, and who to it"),
+    }),
     output: TopologyView,
-    async run(parts: TopologyParts, _, { caller }) {
-      return view(parts, await teamOf(parts, caller));
+    async run(parts: TopologyParts, { agent: address }, { caller }) {
+      const from = await parts.callers.sender(caller);
+      if (address === undefined) return view(parts, parts.teams.mustExist(from.team));
+      const agent = agentCalled(address, from, parts);
+      if (!parts.rights.sees(from, agent)) throw notShown(address);
+      return { ...view(parts, agent.team), reach: reachOf(parts, agent, from) };
     },
   }),
 
@@ -168,6 +176,35 @@ function view(parts: TopologyParts, team: string): TopologyView {
   const { edges, removed } = lookups.topology(team);
   return { team, edges: edges && edges.map(edgeView), removed: removed.map(edgeView) };
 }
+
+/** Only agents that the caller may see are named. */
+function reachOf(parts: TopologyParts, agent: Agent, from: Sender): NonNullable<TopologyView["reach"]> {
+  const { directory, lookups, rights } = parts;
+  const topologies = new Map<string, Topology>();
+  const topologyFor = ({ team }: Agent): Topology => {
+    const known = topologies.get(team) ?? lookups.topology(team);
+    topologies.set(team, known);
+    return known;
+  };
+  const others = directory.agents().filter((one) => one.id !== agent.id && rights.sees(from, one));
+  const own = topologyFor(agent);
+  const nameOf = ({ id, team, name }: Agent): string => (id === userId ? name : `${team}:${name}`);
+  // The user writes to every agent, and every agent to the user.
+  const user = agent.id === userId ? [] : [userName];
+  const listed = (agents: readonly Agent[]): string[] => [...agents.map(nameOf).toSorted(), ...user];
+  return {
+    agent: nameOf(agent),
+    everyone: isUnbound(agent) || own.edges === null,
+    mayWriteTo: listed(permit(own, agent, others).permitted),
+    mayBeWrittenBy: listed(others.filter((one) => permit(topologyFor(one), one, [agent]).permitted.length > 0)),
+  };
+}
+
+const notShown = (address: string): TielineError =>
+  new TielineError("ADDRESS_UNKNOWN", `there is no agent ${address} that you may see`, {
+    remedy: "`tieline ls` lists the agents",
+    operands: { address },
+  });
 
 const edgeView = ({ from, to, origin, places }: Edge): NonNullable<TopologyView["edges"]>[number] => ({
   ...{ from, to, origin },

@@ -32,6 +32,15 @@ export const TopologyView = z.object({
   team: z.string(),
   edges: z.array(EdgeView).nullable().describe("null: no topology, everyone may write to everyone"),
   removed: z.array(EdgeView).describe("edges of tieline.yaml that were removed at run time; topologyAdd restores them"),
+  reach: z
+    .object({
+      agent: z.string(),
+      everyone: z.boolean().describe("it may write to every agent, because its team has no topology"),
+      mayWriteTo: z.array(z.string()).describe("`team:name`, and `user`"),
+      mayBeWrittenBy: z.array(z.string()).describe("`team:name`, and `user`"),
+    })
+    .optional()
+    .describe("with `agent`: who that agent may write to, and who may write to it"),
 });
 
 const Member = z.object({

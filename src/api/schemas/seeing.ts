@@ -20,6 +20,7 @@ export const ExplanationView = z.object({
       title: z.string(),
       cursor: z.tuple([z.number().int(), z.number().int()]).readonly(),
       command: z.string(),
+      directory: z.string().describe("the directory that its program is in now"),
       size: z.tuple([z.number().int(), z.number().int()]).readonly(),
       copyMode: z.boolean(),
       composer: z.string().nullable().describe("the text in the composer; null if none was found"),

@@ -115,6 +115,7 @@ async function printExplanation(told: Output<"explain">, terminal: Terminal, jso
     ["title", JSON.stringify(known.title)],
     ["cursor", known.cursor.join(",")],
     ["command", known.command],
+    ["directory", known.directory],
     ["size", known.size.join(" × ")],
     ["composer", known.composer === null ? "not found" : JSON.stringify(known.composer)],
     ...(known.copyMode ? [["copy mode", "yes"]] : []),

@@ -361,11 +361,12 @@ const crowd = 8;
 
 function explanationOf({ snapshot: { pane }, reading }: LivePane, draft: boolean, hold: string | null): Explanation {
   const { state, rule, why, composer, retrying = null } = reading;
-  const { title, cursor, currentCommand: command, width, height, inMode: copyMode } = pane;
+  const { title, cursor, currentCommand: command, currentPath: directory, width, height, inMode: copyMode } = pane;
   const known = {
     title,
     cursor: [cursor.x, cursor.y] as const,
     command,
+    directory,
     size: [width, height] as const,
     copyMode,
     composer: composer?.text ?? null,
