@@ -45,9 +45,9 @@ export interface AgentsParts extends Foundation, Pick<Storage, "mailbox" | "docu
 }
 
 export function agentsOf(parts: AgentsParts): Agents {
-  const { options, config, clock, report, mailbox, documents, claudeConfig, wake } = parts;
+  const { options, config, clock, random, report, mailbox, documents, claudeConfig, wake } = parts;
   const { emit } = parts.events;
-  const directory = new Directory(documents, emit, readEndpointsWith(report), clock);
+  const directory = new Directory(documents, emit, readEndpointsWith(report), clock, random);
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);
@@ -83,7 +83,8 @@ export function agentsOf(parts: AgentsParts): Agents {
     clock,
   });
   const ways = routes(directory, lookups, () => trust.profiles(), emit, native);
-  const router = createRouter({ mailbox, guard: loopGuard(mailbox, config.guards, clock), emit, clock, ...ways });
+  const guard = loopGuard(mailbox, config.guards, clock);
+  const router = createRouter({ mailbox, guard, emit, clock, random, ...ways });
   return {
     directory,
     agentOf: (id) => directory.agent(id),

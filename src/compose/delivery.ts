@@ -39,11 +39,11 @@ export interface DeliveryParts
 }
 
 export function deliveryOf(parts: DeliveryParts): DeliveryArea {
-  const { options, config, clock, report, command, mailbox, directory, agentOf, tmux, connections, detailOf } = parts;
-  const { objects, workspaces, hookPlace, router } = parts;
-  const outages = new Outages({ mailbox, report });
+  const { options, config, clock, timers, random, report, command, mailbox, directory, agentOf, tmux } = parts;
+  const { connections, detailOf, objects, workspaces, hookPlace, router } = parts;
+  const outages = new Outages({ mailbox, report, clock, random });
   const transcriptWatcher: TranscriptWatcher = new TranscriptWatcher({
-    ...{ mailbox, clock, report, agent: agentOf, detailOf },
+    ...{ mailbox, clock, timers, report, agent: agentOf, detailOf },
     transcript: (agent, since) => connections.transcripts.of(agent, since),
     found(agent, sessionId) {
       if (connections.transcripts.tellsSession(agent) && directory.agent(agent.id)?.sessionId !== sessionId)
@@ -57,7 +57,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
     proofOf: (agent, message) => transcriptWatcher.proofOf(agent, message),
   });
   const courier = createCourier({
-    ...{ mailbox, transports, report, clock, model: outages, agent: agentOf },
+    ...{ mailbox, transports, report, clock, timers, model: outages, agent: agentOf },
     timeoutMs: config.delivery.timeoutMs,
     retryMs: config.delivery.pollIntervalMs,
     remedyFor: (provider) => providers.hooksCommand(provider),
@@ -67,7 +67,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
     transports,
     courier,
     transcriptWatcher,
-    retries: new Retries({ mailbox, agent: agentOf, retrying, model: outages, report }),
-    uncertain: new UncertainNotices({ mailbox, agent: agentOf, report }),
+    retries: new Retries({ mailbox, agent: agentOf, retrying, model: outages, report, timers }),
+    uncertain: new UncertainNotices({ mailbox, agent: agentOf, report, clock, timers, random }),
   };
 }

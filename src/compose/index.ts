@@ -9,7 +9,9 @@ import { followClock, moveBackDeadlines } from "../delivery/setClock.ts";
 import type { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
 import { getsNotices } from "../delivery/transportSelection.ts";
 import { hookPlaceIn } from "../intake/hooks/place.ts";
+import { systemRandom } from "../model/ids.ts";
 import { SteadyClock } from "../os/steadyClock.ts";
+import { systemTimers } from "../os/timers.ts";
 import { claudeFolder } from "../providers/claude-code/folder.ts";
 import { serveNativeTeams } from "../providers/claude-code/teams/serve.ts";
 import { followUpInboxes } from "../providers/claude-code/transports/inbox/followUp.ts";
@@ -49,12 +51,13 @@ export interface Composition extends AsyncDisposable {
 /** Throws DatabaseTaken when another process serves this home. */
 export function compose(options: ComposeOptions): Composition {
   const steady = new SteadyClock();
-  const { report, clock = steady.now, env, note = () => undefined } = options;
+  const { report, clock = steady.now, timers = systemTimers, random = systemRandom, env } = options;
+  const { note = () => undefined } = options;
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
   const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline"), providers });
   const claudeConfig = claudeFolder(env);
-  const foundation: Foundation = { options, config, clock, report, command };
+  const foundation: Foundation = { options, config, clock, timers, random, report, command };
 
   const storage = openStorage(foundation, steady);
   const { mailbox, documents, events, snapshots, backups, retention, indexing } = storage;
@@ -157,6 +160,7 @@ export function compose(options: ComposeOptions): Composition {
         following = followClock({
           mailbox,
           steady,
+          timers,
           replan: () => courier.replan(),
           report,
           note,

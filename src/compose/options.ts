@@ -1,6 +1,7 @@
 import type { HomeConfig } from "../config/home.ts";
 import type { Agent } from "../model/agent.ts";
-import type { Clock } from "../model/ids.ts";
+import type { Clock, RandomBytes } from "../model/ids.ts";
+import type { Timers } from "../os/timers.ts";
 
 export interface ComposeOptions {
   readonly root: string;
@@ -26,6 +27,9 @@ export interface ComposeOptions {
   /** For the log: something that is no fault. */
   readonly note?: (text: string) => void;
   readonly clock?: Clock;
+  readonly timers?: Timers;
+  /** Where ids and chance come from. */
+  readonly random?: RandomBytes;
 }
 
 /** What every area is built on. */
@@ -33,6 +37,8 @@ export interface Foundation {
   readonly options: ComposeOptions;
   readonly config: HomeConfig;
   readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomBytes;
   readonly report: (context: string, fault: unknown) => void;
   /** How an agent runs `tieline`. */
   readonly command: (agent: Agent) => string;

@@ -34,18 +34,19 @@ export interface PanesParts
 }
 
 export function panesOf(parts: PanesParts): Panes {
-  const { options, config, clock, report, command, mailbox, directory, agentOf, reportedState, proofOf } = parts;
+  const { options, config, clock, timers, random, report, command, mailbox, directory, agentOf } = parts;
+  const { reportedState, proofOf } = parts;
   const { onEvent } = parts.events;
   const processes = systemProcesses();
   const servers = new TmuxServers(
-    { env: options.env, timeoutMs: config.terminal.execTimeout },
+    { env: options.env, timeoutMs: config.terminal.execTimeout, timers, random },
     options.debug ?? null,
     (socket) => viewers.moved(socket),
   );
   const server = servers.at.bind(servers);
-  const watches = new PaneWatch(report, clock);
+  const watches = new PaneWatch(report, { clock, timers });
   const tmux = tmuxTransport({
-    ...{ providers, processes, watches, clock, report, command, proofOf, server, agent: agentOf },
+    ...{ providers, processes, watches, clock, timers, report, command, proofOf, server, agent: agentOf },
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
     screens: new UserScreens(options.screensDirectory, providers),

@@ -31,7 +31,7 @@ export interface Storage {
 
 /** Throws DatabaseTaken when another process serves this home. */
 export function openStorage(
-  { options, config, clock, report }: Omit<Foundation, "command">,
+  { options, config, clock, timers, random, report }: Omit<Foundation, "command">,
   steady: SteadyClock,
 ): Storage {
   const { maxAgeDays, maxMegabytes, eventsMegabytes } = config.retention;
@@ -52,7 +52,7 @@ export function openStorage(
     maxBytes: eventsMegabytes * mebibyte,
   });
   const mailbox = openMailbox(sqliteStore(connection), {
-    clock,
+    ...{ clock, timers, random },
     maxAttempts: config.delivery.retries + 1,
     maxBytes: maxMegabytes * mebibyte,
   });
@@ -63,12 +63,15 @@ export function openStorage(
     env: { ...options.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
   });
   const backups = new Backups({
-    ...{ report, clock, changes, directory: options.backupsDirectory, keep: config.backup.keep },
+    ...{ report, clock, timers, changes, directory: options.backupsDirectory, keep: config.backup.keep },
     everyMs: config.backup.everyHours * 3_600_000,
     maxBytes: config.backup.maxMegabytes * mebibyte,
     copy: (to) => snapshots.take(to),
   });
-  const retention = new Retention(mailbox, { maxAgeMs, maxBytes: maxMegabytes * mebibyte, report, clock: pruneClock });
-  const indexing = new Indexing({ mailbox, report });
+  const retention = new Retention(mailbox, {
+    ...{ maxAgeMs, report, timers, clock: pruneClock },
+    maxBytes: maxMegabytes * mebibyte,
+  });
+  const indexing = new Indexing({ mailbox, report, timers });
   return { mailbox, documents: sqliteDocuments(connection), events, snapshots, backups, retention, indexing };
 }

@@ -13,6 +13,7 @@ import { systemClock, type AgentId, type Clock, type DeliveryId } from "../model
 import type { Message } from "../model/message.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { Ages } from "../os/ages.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 import { Backoff } from "./backoff.ts";
 import { collectMail, hasFailed, type Collected, type Collection } from "./collect.ts";
 import { PendingInspections } from "./pendingInspections.ts";
@@ -23,7 +24,7 @@ import type { ModelWatch } from "./outages.ts";
 import { noticesFor } from "./notices.ts";
 import { withNotes } from "./notes.ts";
 import { Rounds } from "./rounds.ts";
-import { Timers } from "./timers.ts";
+import { Schedule } from "./schedule.ts";
 import { Watches } from "./watches.ts";
 import type { Attempt, Readiness, Transport } from "./transports/port.ts";
 import { selectEndpoints } from "./transportSelection.ts";
@@ -59,6 +60,7 @@ export interface CourierParts {
   /** Faults that have no sender to report to. */
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
+  readonly timers?: Timers;
   /** One attempt may take this long. */
   readonly timeoutMs?: number;
   /** After an attempt that came a moment too late; twice as long after each further one. */
@@ -80,12 +82,13 @@ export function createCourier(parts: CourierParts): Courier {
     transports,
     report,
     clock = systemClock,
+    timers = systemTimers,
     timeoutMs = 5_000,
     retryMs = 200,
     sweepMs = 30_000,
     remedyFor = () => null,
   } = parts;
-  const rounds = new Rounds(serve, report, (id) => timers.later(id, failedMs, () => rounds.ask(id)));
+  const rounds = new Rounds(serve, report, (id) => schedule.later(id, failedMs, () => rounds.ask(id)), timers);
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
   const ages = new Ages(clock);
@@ -96,7 +99,7 @@ export function createCourier(parts: CourierParts): Courier {
   const { inspect, inspectAttempt, uncertainOf, finishedOwnDraft } = inspector;
   const inspections = new PendingInspections({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
   const stopping = new AbortController();
-  const timers = new Timers(onDue, onSweep, sweepMs, clock);
+  const schedule = new Schedule({ onDue, onSweep, sweepMs, clock, timers });
   const listening = new DisposableStack();
 
   return {
@@ -112,11 +115,11 @@ export function createCourier(parts: CourierParts): Courier {
         mailbox.onTransitions((changes) => {
           for (const { transition, delivery } of changes)
             if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
-          timers.plan(mailbox.nextDueAt());
+          schedule.plan(mailbox.nextDueAt());
         }),
       );
       for (const agent of new Set([...inspections.agents(), ...mailbox.waiting()])) rounds.ask(agent);
-      timers.plan(mailbox.nextDueAt());
+      schedule.plan(mailbox.nextDueAt());
     },
 
     wake: (agent) => rounds.ask(agent),
@@ -131,7 +134,7 @@ export function createCourier(parts: CourierParts): Courier {
     announce: (agent, message, delivery) => lateness.announce(agent, message, delivery),
 
     replan() {
-      timers.plan(mailbox.nextDueAt());
+      schedule.plan(mailbox.nextDueAt());
       for (const agent of mailbox.waiting()) rounds.ask(agent);
     },
 
@@ -140,7 +143,7 @@ export function createCourier(parts: CourierParts): Courier {
     async [Symbol.asyncDispose]() {
       stopping.abort();
       listening.dispose();
-      timers.stop();
+      schedule.stop();
       await rounds.finished();
       watches.endAll();
     },
@@ -161,7 +164,7 @@ export function createCourier(parts: CourierParts): Courier {
       if (!attempt) {
         if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
         if (!agent || heads.length === 0) return forget(id);
-        timers.sweepSoon();
+        schedule.sweepSoon();
         return watches.begin(agent);
       }
       // The next write may cover what still tells of the one before, and that may have to go first.
@@ -189,7 +192,7 @@ export function createCourier(parts: CourierParts): Courier {
     if (agent === null) return;
     const detail = `an earlier message to ${agent.name} is still being resolved`;
     for (const delivery of mailbox.heads(id, clock())) await holdBack(agent, delivery, { reason: "busy", detail });
-    timers.later(id, failedMs, () => rounds.ask(id));
+    schedule.later(id, failedMs, () => rounds.ask(id));
   }
 
   /** What was not found may be found later, when a user has finished typing or a dialog is closed. */
@@ -200,7 +203,7 @@ export function createCourier(parts: CourierParts): Courier {
       inspections.inspected(id);
     }
     const nextMs = inspections.nextInspectionIn(id, uncertainOf(id).length > 0);
-    if (nextMs !== null) timers.later(id, nextMs, () => rounds.ask(id));
+    if (nextMs !== null) schedule.later(id, nextMs, () => rounds.ask(id));
   }
 
   /**
@@ -228,7 +231,7 @@ export function createCourier(parts: CourierParts): Courier {
           reason: "busy",
           detail: `${agent.name} is reading an earlier message of ${message.from.name}`,
         });
-        timers.later(agent.id, retryMs, () => rounds.ask(agent.id));
+        schedule.later(agent.id, retryMs, () => rounds.ask(agent.id));
         continue;
       }
       let hold: Hold | null = null;
@@ -241,7 +244,7 @@ export function createCourier(parts: CourierParts): Courier {
         if (pausing !== null) readiness = pausing;
         if (readiness.kind === "ready") return { ...attempt, observed: readiness.observed };
         if (readiness.kind === "held" && readiness.againInMs !== undefined)
-          timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
+          schedule.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
         if (readiness.kind === "held") hold ??= readiness.hold;
         else gone.set(endpoint, { reason: "offline", detail: readiness.detail });
       }
@@ -270,7 +273,7 @@ export function createCourier(parts: CourierParts): Courier {
   /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
   async function deliverOnce(attempt: Attempt): Promise<void> {
     const transport = transportOf(attempt.endpoint.transport);
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([stopping.signal, timers.timeout(timeoutMs)]);
     let outcome: Outcome;
     try {
       outcome = await transport.deliver(attempt, signal);
@@ -332,7 +335,7 @@ export function createCourier(parts: CourierParts): Courier {
       } catch (thrown) {
         report(`settle delivery ${delivery.id}`, thrown);
         if (stopping.signal.aborted) return;
-        await timers.pause(1_000);
+        await timers.pause(1_000, stopping.signal);
       }
     }
   }
@@ -342,7 +345,7 @@ export function createCourier(parts: CourierParts): Courier {
     const known = holds.get(id);
     holds.set(id, { ...hold, at: known?.reason === hold.reason ? known.at : clock() });
     const waitMs = delivery.reason === null ? 0 : holdMs - ages.of(String(delivery.id), delivery.updatedAt);
-    if (waitMs > 0 && hold.detail !== delivery.detail) timers.later(id, waitMs, () => rounds.ask(id));
+    if (waitMs > 0 && hold.detail !== delivery.detail) schedule.later(id, waitMs, () => rounds.ask(id));
     else await mailbox.hold(delivery.id, hold);
   }
 
@@ -356,7 +359,7 @@ export function createCourier(parts: CourierParts): Courier {
     const now = clock();
     void settleDue(now).catch((fault: unknown) => {
       report("expire", fault);
-      timers.plan(clock() + failedMs);
+      schedule.plan(clock() + failedMs);
     });
   }
 
@@ -367,7 +370,7 @@ export function createCourier(parts: CourierParts): Courier {
       rounds.ask(delivery.agent);
     }
     for (const agent of mailbox.waiting()) rounds.ask(agent);
-    timers.plan(mailbox.nextDueAt());
+    schedule.plan(mailbox.nextDueAt());
   }
 
   function onSweep(): boolean {

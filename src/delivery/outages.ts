@@ -1,9 +1,9 @@
 import type { Mailbox } from "../mailbox/port.ts";
 import { userId, userName, switchId, switchName, type Agent } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
-import { seal, type Message, type Sender } from "../model/message.ts";
+import { seal, type Message, type Seal, type Sender } from "../model/message.ts";
 
-export interface OutagesParts {
+export interface OutagesParts extends Seal {
   readonly mailbox: Pick<Mailbox, "accept">;
   readonly report: (context: string, fault: unknown) => void;
 }
@@ -35,7 +35,7 @@ export class Outages implements ModelWatch {
       `${agent.team}:${agent.name} cannot reach its model: ${error}`,
       `${tag} (${summary}) is in its conversation and goes with its next prompt · details: tieline status ${tag}`,
     ].join("\n");
-    const notice = seal({ to: userName, body, kind: "bounce" }, from, { inReplyTo: null, hops: 0 });
+    const notice = seal({ to: userName, body, kind: "bounce" }, from, { inReplyTo: null, hops: 0 }, this.parts);
     mailbox
       .accept(notice, [{ id: userId, name: userName }])
       .catch((fault: unknown) => report(`tell the user that the model of ${agent.name} fails`, fault));

@@ -6,8 +6,8 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import { provesSeen, type Delivery } from "../model/delivery.ts";
 import type { AgentId, DeliveryId } from "../model/ids.ts";
-import { pause } from "../os/pause.ts";
 import { runForever } from "../os/runForever.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 import type { ModelWatch } from "./outages.ts";
 
 export interface RetriesParts {
@@ -17,6 +17,7 @@ export interface RetriesParts {
   readonly retrying: (agent: Agent) => Promise<string | null | undefined>;
   readonly model: Pick<ModelWatch, "failed">;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers?: Timers;
   /** How long after a delivery the first check is, and how far apart the others are at most. */
   readonly firstMs?: number;
   readonly slowestMs?: number;
@@ -56,7 +57,7 @@ export class Retries implements AsyncDisposable {
 
   /** Until nothing waits any more. */
   private async check(id: AgentId): Promise<void> {
-    const { firstMs = 3_000, slowestMs = 30_000, report } = this.parts;
+    const { firstMs = 3_000, slowestMs = 30_000, report, timers = systemTimers } = this.parts;
     const over = new AbortController();
     const signal = AbortSignal.any([this.stopping.signal, over.signal]);
     let before: string | null = null;
@@ -68,7 +69,7 @@ export class Retries implements AsyncDisposable {
       over.abort();
     };
     const step = async (): Promise<void> => {
-      await pause(ms, signal);
+      await timers.pause(ms, signal);
       ms = Math.min(ms * 1.5, slowestMs);
       const agent = this.waiting.get(id)?.size ? this.parts.agent(id) : null;
       const why = agent && (await this.parts.retrying(agent));
@@ -76,7 +77,7 @@ export class Retries implements AsyncDisposable {
       for (const delivery of [...(this.waiting.get(id) ?? [])]) await this.note(agent, delivery, why, before !== null);
       before = why;
     };
-    await runForever("check whether a program reaches its model", signal, step, report);
+    await runForever("check whether a program reaches its model", signal, step, report, { timers });
   }
 
   /** One check may catch an error that is over a moment later; the user gets a notice after the second. */

@@ -1,5 +1,6 @@
 import type { AgentId } from "../model/ids.ts";
 import { complainRarely } from "../os/runForever.ts";
+import type { Timers } from "../os/timers.ts";
 
 /**
  * One round per agent at a time. A request that comes during a round starts another one afterwards, so that no
@@ -16,6 +17,7 @@ export class Rounds {
      * What kept a round from its work (no file descriptors, a full disk) may be over soon, and nothing else tells when.
      */
     private readonly later: (agent: AgentId) => void,
+    private readonly timers: Pick<Timers, "elapsed">,
   ) {}
 
   ask(agent: AgentId): void {
@@ -44,7 +46,10 @@ export class Rounds {
 
   private failed(agent: AgentId, fault: unknown): void {
     let complain = this.complaints.get(agent);
-    if (complain === undefined) this.complaints.set(agent, (complain = complainRarely(`serve ${agent}`, this.report)));
+    if (complain === undefined) {
+      complain = complainRarely(`serve ${agent}`, this.report, { timers: this.timers });
+      this.complaints.set(agent, complain);
+    }
     complain(fault);
     this.later(agent);
   }

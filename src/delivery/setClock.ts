@@ -8,9 +8,9 @@
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import { elapsedFor, type Clock } from "../model/ids.ts";
-import { pause } from "../os/pause.ts";
 import { runForever } from "../os/runForever.ts";
 import type { SteadyClock } from "../os/steadyClock.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
 export interface SetClockParts {
   readonly mailbox: Pick<Mailbox, "moveDeadlines" | "lastWrittenAt">;
@@ -21,6 +21,7 @@ export interface SetClockParts {
   /** For the log. */
   readonly note: (text: string) => void;
   readonly signal: AbortSignal;
+  readonly timers?: Timers;
   readonly everyMs?: number;
 }
 
@@ -47,10 +48,11 @@ export function followClock({
   report,
   note,
   signal,
+  timers = systemTimers,
   everyMs = 1_000,
 }: SetClockParts): Promise<void> {
   const step = async (): Promise<void> => {
-    await pause(everyMs, signal);
+    await timers.pause(everyMs, signal);
     const byMs = steady.look();
     if (byMs === 0) return;
     await mailbox.moveDeadlines(byMs);
@@ -61,7 +63,7 @@ export function followClock({
     );
     replan();
   };
-  return runForever("follow the clock", signal, step, report);
+  return runForever("follow the clock", signal, step, report, { timers });
 }
 
 const dayMs = 86_400_000;

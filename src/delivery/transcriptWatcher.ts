@@ -17,6 +17,7 @@ import type { Entry } from "../providers/transcripts/entries.ts";
 import { Progress, type News } from "../providers/transcripts/progress.ts";
 import { Tail } from "../providers/transcripts/tail.ts";
 import { findProof } from "../providers/transcripts/findProof.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "../os/watchFolder.ts";
 
 export interface TranscriptWatcherParts {
@@ -38,6 +39,7 @@ export interface TranscriptWatcherParts {
   readonly model?: ModelWatch;
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
+  readonly timers?: Timers;
 }
 
 /** A session that has not written its transcript yet gives no signal to wait for. */
@@ -58,11 +60,13 @@ export class TranscriptWatcher implements AsyncDisposable {
   private readonly tails = new Map<string, Tail>();
   private readonly ages: Ages;
   private readonly elapsed: Elapsed;
+  private readonly timers: Timers;
   private stopListening: () => void = () => undefined;
 
   constructor(private readonly parts: TranscriptWatcherParts) {
     this.ages = new Ages(parts.clock);
     this.elapsed = elapsedFor(parts.clock);
+    this.timers = parts.timers ?? systemTimers;
   }
 
   start(): void {
@@ -108,7 +112,7 @@ export class TranscriptWatcher implements AsyncDisposable {
       wanted: new Map(),
       fresh: new Map([[delivery.id, progressOf(delivery, message)]]),
       leftAt: null,
-      bell: createBell(this.stopping.signal),
+      bell: createBell(this.stopping.signal, this.timers),
       done: Promise.resolve(),
     };
     this.searches.set(agent.id, begun);
@@ -142,7 +146,8 @@ export class TranscriptWatcher implements AsyncDisposable {
       else await bell.wait(watched ? patienceMs : missingFileMs);
     };
     // It may be readable again; until then the fault is reported now and then.
-    await runForever(`read the transcript of ${name}`, signal, step, this.parts.report, { mostMs: sweepMs });
+    const { timers } = this;
+    await runForever(`read the transcript of ${name}`, signal, step, this.parts.report, { mostMs: sweepMs, timers });
     bell[Symbol.dispose]();
   }
 

@@ -7,16 +7,17 @@ import type { Mailbox } from "../mailbox/port.ts";
 import { userId, userName, switchId, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import type { AgentId, DeliveryId } from "../model/ids.ts";
-import { sealDoubt } from "../model/message.ts";
-import { pause } from "../os/pause.ts";
+import { sealDoubt, type Seal } from "../model/message.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
-export interface UncertainParts {
+export interface UncertainParts extends Seal {
   readonly mailbox: Pick<
     Mailbox,
     "onTransitions" | "deliveriesIn" | "delivery" | "message" | "messageWithKey" | "receipt" | "accept" | "cancel"
   >;
   readonly agent: (id: AgentId) => Agent | null;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers?: Pick<Timers, "pause">;
   /** How long a delivery stays uncertain before its sender gets a notice. */
   readonly graceMs?: number;
   /** How long a running turn delays that at most. */
@@ -59,9 +60,9 @@ export class UncertainNotices implements AsyncDisposable {
   }
 
   private async tellLater(id: DeliveryId, key: string, signal: AbortSignal): Promise<void> {
-    const { mailbox, agent, graceMs = 10_000, turnMs = 600_000 } = this.parts;
+    const { mailbox, agent, timers = systemTimers, graceMs = 10_000, turnMs = 600_000 } = this.parts;
     for (let waitedMs = 0; ; waitedMs += graceMs) {
-      await pause(graceMs, signal);
+      await timers.pause(graceMs, signal);
       if (signal.aborted) return;
       const delivery = mailbox.delivery(id);
       if (delivery?.state !== "uncertain") return;
@@ -77,7 +78,7 @@ export class UncertainNotices implements AsyncDisposable {
     const { mailbox } = this.parts;
     if (mailbox.messageWithKey(switchId, key) !== null) return;
     const message = mailbox.message(delivery.messageId);
-    const notice = message && sealDoubt(message, delivery, key);
+    const notice = message && sealDoubt(message, delivery, key, this.parts);
     if (notice === null) return;
     const { id, name } = message!.from;
     await mailbox.accept(notice, [{ id, name: id === userId ? userName : name }]);

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
-import { pause } from "../os/pause.ts";
 import { runForever, type Report } from "../os/runForever.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
 /** What a copy was found to hold. */
 export interface Copied {
@@ -24,6 +24,7 @@ export interface BackupsParts {
   readonly maxBytes: number;
   readonly report: Report;
   readonly clock?: Clock;
+  readonly timers?: Timers;
   /** When after the start, and how often then, to check whether one is due. */
   readonly firstMs?: number;
   readonly againMs?: number;
@@ -44,18 +45,18 @@ export class Backups implements Disposable {
   constructor(private readonly parts: BackupsParts) {}
 
   start(): void {
-    const { everyMs, report, firstMs = 60_000, againMs = 600_000 } = this.parts;
+    const { everyMs, report, timers = systemTimers, firstMs = 60_000, againMs = 600_000 } = this.parts;
     const { signal } = this.stopping;
     this.removeDrafts();
     if (everyMs === 0) return;
     let waitMs = firstMs;
     const step = async (): Promise<void> => {
-      await pause(waitMs, signal);
+      await timers.pause(waitMs, signal);
       waitMs = againMs;
       if (!signal.aborted) await this.makeIfDue();
     };
     // `doctor` shows a fault for as long as it lasts.
-    void runForever("make a backup", signal, step, report, { reportMs: dayMs });
+    void runForever("make a backup", signal, step, report, { reportMs: dayMs, timers });
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,5 @@
 import { TielineError } from "../model/errors.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 import type { Store } from "./store.ts";
 
 /** Collects verbs until the loop comes round, runs them in one commit and answers them all afterwards. */
@@ -9,13 +10,16 @@ export class CommitBatch {
   private flushing: Promise<void> | null = null;
   private closed = false;
 
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly timers: Pick<Timers, "nextTurn"> = systemTimers,
+  ) {}
 
   run<T>(verb: () => T): Promise<T> {
     if (this.closed) return Promise.reject(closedError());
     return new Promise<T>((resolve, reject) => {
       this.jobs.push({ verb, resolve: resolve as (value: never) => void, reject });
-      this.flushing ??= new Promise((done) => setImmediate(() => done(this.flush())));
+      this.flushing ??= this.timers.nextTurn().then(() => this.flush());
     });
   }
 

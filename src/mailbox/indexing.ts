@@ -1,8 +1,10 @@
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 import type { Mailbox } from "./port.ts";
 
 export interface IndexingParts {
   readonly mailbox: Pick<Mailbox, "index" | "onTransitions">;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers?: Pick<Timers, "after">;
   readonly batch?: number;
   /** How long a new message may wait; senders in a burst are not held up. */
   readonly pauseMs?: number;
@@ -13,7 +15,7 @@ const failedMs = 30_000;
 
 /** Makes messages searchable behind the senders' backs, a small batch at a time. */
 export class Indexing implements Disposable {
-  private timer: Timer | null = null;
+  private timer: Scheduled | null = null;
   private stopListening: () => void = () => undefined;
 
   constructor(private readonly parts: IndexingParts) {}
@@ -27,17 +29,18 @@ export class Indexing implements Disposable {
 
   [Symbol.dispose](): void {
     this.stopListening();
-    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer?.cancel();
   }
 
   private soon(afterMs = this.parts.pauseMs ?? 1_000): void {
-    this.timer ??= setTimeout(() => {
+    const { timers = systemTimers } = this.parts;
+    this.timer ??= timers.after(afterMs, () => {
       this.timer = null;
       void this.step().catch((fault: unknown) => {
         this.parts.report("index messages", fault);
         this.soon(failedMs);
       });
-    }, afterMs);
+    });
   }
 
   private async step(): Promise<void> {

@@ -12,6 +12,7 @@ import {
 import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
 import { userId } from "../model/agent.ts";
 import type { Receipt } from "../model/receipt.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 import { Counts } from "./counts.ts";
 import type { Change, Mailbox, Recipient } from "./port.ts";
 import { Room } from "./room.ts";
@@ -21,6 +22,7 @@ import { CommitBatch } from "./commitBatch.ts";
 
 export interface MailboxOptions {
   readonly clock?: Clock;
+  readonly timers?: Pick<Timers, "nextTurn">;
   readonly random?: RandomBytes;
   readonly maxAttempts?: number;
   /** Above this nothing is accepted. */
@@ -29,8 +31,9 @@ export interface MailboxOptions {
 
 /** The verbs of the port over any store, with group commit: what is asked for in one turn of the loop is one commit. */
 export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox {
-  const { clock = systemClock, random = systemRandom, maxAttempts = defaultMaxAttempts, maxBytes = Infinity } = options;
-  const batch = new CommitBatch(store);
+  const { clock = systemClock, timers = systemTimers, random = systemRandom } = options;
+  const { maxAttempts = defaultMaxAttempts, maxBytes = Infinity } = options;
+  const batch = new CommitBatch(store, timers);
   const counts = new Counts(store);
   const listeners = new Set<(changes: readonly Change[]) => void>();
   const foretold = new Set<(message: Message, recipients: readonly Recipient[]) => void>();

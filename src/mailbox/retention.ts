@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from "../model/ids.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 import type { Mailbox } from "./port.ts";
 import { fullFrom } from "./room.ts";
 
@@ -7,6 +8,7 @@ export interface RetentionOptions {
   readonly maxBytes: number;
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
+  readonly timers?: Timers;
   readonly everyMs?: number;
   /** How soon another sweep may follow when there is hardly any room; later after one that took long. */
   readonly soonMs?: number;
@@ -22,23 +24,26 @@ const freshMs = 3_600_000;
 
 /** Removes finished messages that are too old, or too many, now and then and a little at a time. */
 export class Retention implements Disposable {
-  private timer: Timer | null = null;
+  private timer: Scheduled | null = null;
   private sweeping: Promise<unknown> | null = null;
   private nextAt = 0;
   private stopListening: () => void = () => undefined;
   private readonly stopped = new AbortController();
+  private readonly timers: Timers;
 
   constructor(
     private readonly mailbox: Pick<Mailbox, "prune" | "onNearlyFull">,
     private readonly options: RetentionOptions,
-  ) {}
+  ) {
+    this.timers = options.timers ?? systemTimers;
+  }
 
   start(): void {
     const { everyMs = 3_600_000 } = this.options;
     this.begin();
-    this.timer = setInterval(() => this.begin(), everyMs);
+    this.timer = this.timers.every(everyMs, () => this.begin());
     this.stopListening = this.mailbox.onNearlyFull(() => {
-      if (performance.now() >= this.nextAt) this.begin();
+      if (this.timers.elapsed() >= this.nextAt) this.begin();
     });
   }
 
@@ -64,16 +69,16 @@ export class Retention implements Disposable {
   [Symbol.dispose](): void {
     this.stopped.abort();
     this.stopListening();
-    if (this.timer) clearInterval(this.timer);
+    this.timer?.cancel();
   }
 
   private begin(): void {
     const { report, soonMs = 1_000 } = this.options;
-    const from = performance.now();
+    const from = this.timers.elapsed();
     this.sweeping ??= this.sweep()
       .catch((fault: unknown) => report("retention", fault))
       .finally(() => {
-        const now = performance.now();
+        const now = this.timers.elapsed();
         this.sweeping = null;
         this.nextAt = now + Math.max(soonMs, 10 * (now - from));
       });

@@ -7,6 +7,7 @@ export type AgentId = Branded<string, "AgentId">;
 /** A delivery's number in its mailbox; later accepts have higher numbers. */
 export type DeliveryId = Branded<number, "DeliveryId">;
 
+/** Where all ids and all chance come from. A test that gives one seed decides them all. */
 export type RandomBytes = (count: number) => Uint8Array;
 /** Wall time, for what people see and what must outlive the process. It can be set, forward and back. */
 export interface Clock {
@@ -27,6 +28,13 @@ export const systemRandom: RandomBytes = (count) => crypto.getRandomValues(new U
 export const agentId = (text: string): AgentId => text as AgentId;
 export const deliveryId = (value: number): DeliveryId => value as DeliveryId;
 
+/** UUIDv4: random. */
+export function uuidv4(random: RandomBytes = systemRandom): string {
+  const bytes = random(16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  return uuidOf(bytes);
+}
+
 /** UUIDv7: the first 48 bits are the time, the rest is random, so that ids sort by the moment they were made. */
 export function uuidv7(nowMs: number, random: RandomBytes = systemRandom): string {
   const bytes = random(16);
@@ -36,6 +44,10 @@ export function uuidv7(nowMs: number, random: RandomBytes = systemRandom): strin
     time = Math.floor(time / 256);
   }
   bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  return uuidOf(bytes);
+}
+
+function uuidOf(bytes: Uint8Array): string {
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

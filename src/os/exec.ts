@@ -1,4 +1,5 @@
 import { TielineError } from "../model/errors.ts";
+import { textOf } from "./pipedProcess.ts";
 
 export interface ExecOptions {
   stdin?: string | Uint8Array;
@@ -18,7 +19,7 @@ export type Exec = (argv: string[], options?: ExecOptions) => Promise<ExecResult
 
 export const bunExec: Exec = async (argv, { stdin, env, timeoutMs } = {}) => {
   const child = spawnOrExplain(argv, stdin, env);
-  const outputs = [collect(child.stdout), collect(child.stderr)] as const;
+  const outputs = [textOf(child.stdout), textOf(child.stderr)] as const;
   const { promise: late, reject } = Promise.withResolvers<never>();
   const giveUp = (): void => {
     child.kill("SIGKILL");
@@ -37,18 +38,6 @@ export const bunExec: Exec = async (argv, { stdin, env, timeoutMs } = {}) => {
     clearTimeout(timer);
   }
 };
-
-function collect(stream: ReadableStream<Uint8Array>): { readonly text: Promise<string>; cancel(): void } {
-  const reader = stream.getReader();
-  const read = async (): Promise<string> => {
-    const decoder = new TextDecoder();
-    let text = "";
-    for (let part = await reader.read(); !part.done; part = await reader.read())
-      text += decoder.decode(part.value, { stream: true });
-    return text + decoder.decode();
-  };
-  return { text: read(), cancel: () => void reader.cancel().catch(() => undefined) };
-}
 
 function spawnOrExplain(argv: string[], stdin: ExecOptions["stdin"], env: ExecOptions["env"]) {
   try {

@@ -55,7 +55,7 @@ test("the same fault is reported once a minute, with how often it was met; anoth
   const complain = complainRarely(
     "a loop",
     (context, fault) => reports.push(`${context}: ${(fault as Error).message}`),
-    { now: () => now },
+    { timers: { elapsed: () => now } },
   );
   for (; now < 90_000; now += 1_000) complain(new Error("EMFILE"));
   complain(new Error("ENOENT"));

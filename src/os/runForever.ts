@@ -1,4 +1,4 @@
-import { pause } from "./pause.ts";
+import { systemTimers, type Timers } from "./timers.ts";
 
 export type Report = (context: string, fault: unknown) => void;
 
@@ -8,8 +8,7 @@ export interface ForeverOptions {
   readonly mostMs?: number;
   /** The same fault again and again is reported this often. */
   readonly reportMs?: number;
-  /** Milliseconds that only ever go forward. */
-  readonly now?: () => number;
+  readonly timers?: Timers;
 }
 
 /**
@@ -23,7 +22,7 @@ export async function runForever(
   report: Report,
   options: ForeverOptions = {},
 ): Promise<void> {
-  const { firstMs = 100, mostMs = 5_000 } = options;
+  const { firstMs = 100, mostMs = 5_000, timers = systemTimers } = options;
   const complain = complainRarely(name, report, options);
   let waitMs = firstMs;
   while (!signal.aborted) {
@@ -32,29 +31,34 @@ export async function runForever(
       waitMs = firstMs;
     } catch (fault) {
       complain(fault);
-      await pause(waitMs, signal);
+      await timers.pause(waitMs, signal);
       waitMs = Math.min(mostMs, waitMs * 2);
     }
   }
+}
+
+export interface ComplaintOptions {
+  readonly reportMs?: number;
+  readonly timers?: Pick<Timers, "elapsed">;
 }
 
 /** Reports a fault that differs from the last one at once, and the same one now and then, with how often it was met. */
 export function complainRarely(
   name: string,
   report: Report,
-  { reportMs = 60_000, now = () => performance.now() }: ForeverOptions = {},
+  { reportMs = 60_000, timers: { elapsed } = systemTimers }: ComplaintOptions = {},
 ): (fault: unknown) => void {
   let last = "";
   let reportedAt = 0;
   let kept = 0;
   return (fault) => {
     const words = String(fault);
-    if (words === last && now() - reportedAt < reportMs) {
+    if (words === last && elapsed() - reportedAt < reportMs) {
       kept++;
       return;
     }
     const times = words === last && kept > 0 ? ` (${kept + 1} times since)` : "";
-    [last, reportedAt, kept] = [words, now(), 0];
+    [last, reportedAt, kept] = [words, elapsed(), 0];
     try {
       report(`${name}${times}`, fault);
     } catch {

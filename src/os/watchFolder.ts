@@ -1,5 +1,6 @@
 /** Waiting for something to change in a directory, with a slow sweep behind the watch. */
 import { type FSWatcher, lstatSync, watch } from "node:fs";
+import { systemTimers, type Timers } from "./timers.ts";
 
 export interface Watcher {
   identity: string;
@@ -57,7 +58,7 @@ export interface Bell extends Disposable {
 }
 
 /** A level-triggered wake-up: a ring without a waiter is not lost. */
-export function createBell(signal: AbortSignal): Bell {
+export function createBell(signal: AbortSignal, timers: Pick<Timers, "after"> = systemTimers): Bell {
   let rung = false;
   let wake = () => {};
   const ring = () => {
@@ -71,9 +72,9 @@ export function createBell(signal: AbortSignal): Bell {
     async wait(ms) {
       if (!rung) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
+          const timer = timers.after(ms, resolve);
           wake = () => {
-            clearTimeout(timer);
+            timer.cancel();
             resolve();
           };
         });

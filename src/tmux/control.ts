@@ -1,5 +1,7 @@
-import type { FileSink, Subprocess } from "bun";
 import type { TielineError } from "../model/errors.ts";
+import { uuidv4, type RandomBytes } from "../model/ids.ts";
+import { spawnPiped, textOf, type PipedProcess, type SpawnPiped } from "../os/pipedProcess.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 import { commandFailed, tmuxSilent, tmuxUnavailable } from "./failure.ts";
 import type { Leash } from "./leash.ts";
 import { type Notification, parseNotification } from "./notification.ts";
@@ -29,6 +31,9 @@ export interface ControlOptions {
   /** How long one command may take before the client counts as wedged and is closed. */
   timeoutMs?: number;
   program?: string;
+  spawn?: SpawnPiped;
+  timers?: Timers;
+  random?: RandomBytes;
 }
 
 export type Turn = <Result>(step: () => Promise<Result>) => Promise<Result>;
@@ -37,12 +42,10 @@ interface Pending {
   line: string;
   token: string;
   blocks: Block[];
-  timer: Timer | undefined;
+  timer: Scheduled;
   resolve: (blocks: Block[]) => void;
   reject: (error: TielineError) => void;
 }
-
-type Child = Subprocess<"pipe", "pipe", "pipe">;
 
 /** How long the clients of one ended session take to leave, at most. */
 const leavingMs = 150;
@@ -57,11 +60,11 @@ const leavingMs = 150;
 export class ControlClient {
   /** Resolves with the reason once the client has exited. */
   readonly closed: Promise<string>;
-  readonly #child: Child;
-  readonly #stdin: FileSink;
+  readonly #child: PipedProcess;
+  readonly #timers: Timers;
   readonly #options: ControlOptions;
   readonly #pending: Pending[] = [];
-  readonly #nonce = crypto.randomUUID();
+  readonly #nonce: string;
   readonly #attached = Promise.withResolvers<void>();
   #sequence = 0;
   #open: (Block & { guard: string; ours: boolean }) | undefined;
@@ -80,23 +83,20 @@ export class ControlClient {
 
   static async #attachNow(options: ControlOptions): Promise<ControlClient> {
     const client = new ControlClient(options, (await options.leash?.()) ?? []);
-    const timer = setTimeout(() => client.#wedged("attach-session"), options.timeoutMs ?? defaultTimeoutMs);
-    try {
-      await client.#attached.promise;
-    } finally {
-      clearTimeout(timer);
-    }
+    using _timer = client.#timers.after(options.timeoutMs ?? defaultTimeoutMs, () => client.#wedged("attach-session"));
+    await client.#attached.promise;
     return client;
   }
 
   private constructor(options: ControlOptions, leash: Leash) {
     this.#options = options;
+    this.#timers = options.timers ?? systemTimers;
+    this.#nonce = uuidv4(options.random);
     this.#child = spawnClient(options, leash);
-    this.#stdin = this.#child.stdin;
     this.#attached.promise.catch(() => {});
     this.closed = this.#read();
     // A session that ends takes all its clients along; no client attaches while the others may still be leaving.
-    void this.closed.then(() => (this.#closing ? undefined : options.turn?.(() => Bun.sleep(leavingMs))));
+    void this.closed.then(() => (this.#closing ? undefined : options.turn?.(() => this.#timers.pause(leavingMs))));
   }
 
   get isOpen(): boolean {
@@ -124,7 +124,7 @@ export class ControlClient {
     if (!this.isOpen) return Promise.reject(this.#gone());
     return new Promise((resolve, reject) => {
       const token = `${this.#nonce}-${this.#sequence++}`;
-      const timer = setTimeout(() => this.#wedged(line), this.#options.timeoutMs ?? defaultTimeoutMs);
+      const timer = this.#timers.after(this.#options.timeoutMs ?? defaultTimeoutMs, () => this.#wedged(line));
       this.#pending.push({ line, token, blocks: [], timer, resolve, reject });
       this.#write(`${line}\ndisplay-message -p ${token}\n`);
     });
@@ -142,12 +142,11 @@ export class ControlClient {
   async #leave(): Promise<void> {
     // The end of its input detaches a control client; no signal is needed unless tmux hangs.
     this.#endInput();
-    const hard = setTimeout(() => {
+    using _hard = this.#timers.after(closeGraceMs, () => {
       this.#child.kill("SIGKILL");
       this.#giveUp.abort();
-    }, closeGraceMs);
+    });
     await this.closed;
-    clearTimeout(hard);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,8 +158,8 @@ export class ControlClient {
     const broken = () => this.#child.kill();
     try {
       // The sink keeps the order and holds what the pipe does not take yet; either call may fail now or later.
-      Promise.resolve(this.#stdin.write(text)).catch(broken);
-      Promise.resolve(this.#stdin.flush()).catch(broken);
+      Promise.resolve(this.#child.stdin.write(text)).catch(broken);
+      Promise.resolve(this.#child.stdin.flush()).catch(broken);
     } catch {
       broken();
     }
@@ -168,14 +167,14 @@ export class ControlClient {
 
   #endInput(): void {
     try {
-      Promise.resolve(this.#stdin.end()).catch(() => this.#child.kill());
+      Promise.resolve(this.#child.stdin.end()).catch(() => this.#child.kill());
     } catch {
       this.#child.kill();
     }
   }
 
   async #read(): Promise<string> {
-    const stderr = new Response(this.#child.stderr).text();
+    const stderr = textOf(this.#child.stderr).text;
     try {
       for await (const line of lines(this.#child.stdout, this.#giveUp.signal)) this.#onLine(line);
     } finally {
@@ -238,7 +237,7 @@ export class ControlClient {
   }
 
   #settle(pending: Pending, how: () => void): void {
-    clearTimeout(pending.timer);
+    pending.timer.cancel();
     how();
   }
 
@@ -261,13 +260,14 @@ function isBlockMark(raw: Buffer): boolean {
   return raw[1] === 0x62 && raw[2] === 0x65;
 }
 
-function spawnClient(options: ControlOptions, leash: Leash): Child {
+function spawnClient(options: ControlOptions, leash: Leash): PipedProcess {
   const { program = "tmux", socketPath, session, flags = ["ignore-size", "no-output"], env } = options;
+  const { spawn = spawnPiped } = options;
   // -u: answers are UTF-8 whatever the locale. -E: attaching must not overwrite the session's environment with ours.
   const argv = [...leash, program, "-u", "-S", socketPath, "-C", "attach-session", "-E", "-t", `=${session}`];
   if (flags.length > 0) argv.push("-f", flags.join(","));
   try {
-    return Bun.spawn(argv, { stdin: "pipe", stdout: "pipe", stderr: "pipe", ...(env && { env }) });
+    return spawn(argv, env);
   } catch (cause) {
     throw tmuxUnavailable(`cannot start ${program}`, { program }, cause);
   }

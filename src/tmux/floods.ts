@@ -1,3 +1,5 @@
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
+
 /** How much a pane may print between two rests. */
 const floodBytes = 64 * 1024;
 const restMs = 200;
@@ -7,6 +9,7 @@ export interface FloodParts {
   readonly pass: (pane: string, passed: boolean) => void;
   /** The pane is listened to again; what it printed meanwhile is not known. */
   readonly rested: (pane: string) => void;
+  readonly timers?: Timers;
 }
 
 /**
@@ -15,13 +18,17 @@ export interface FloodParts {
  */
 export class Floods implements Disposable {
   private readonly printed = new Map<string, { bytes: number; readonly since: number }>();
-  private readonly resting = new Map<string, Timer>();
+  private readonly resting = new Map<string, Scheduled>();
 
-  constructor(private readonly parts: FloodParts) {}
+  private readonly timers: Timers;
+
+  constructor(private readonly parts: FloodParts) {
+    this.timers = parts.timers ?? systemTimers;
+  }
 
   heard(pane: string, bytes: number): void {
     if (this.resting.has(pane)) return;
-    const now = performance.now();
+    const now = this.timers.elapsed();
     const known = this.printed.get(pane);
     const amount = known !== undefined && now - known.since < restMs ? known : { bytes: 0, since: now };
     amount.bytes += bytes;
@@ -30,7 +37,7 @@ export class Floods implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const timer of this.resting.values()) clearTimeout(timer);
+    for (const timer of this.resting.values()) timer.cancel();
   }
 
   private rest(pane: string): void {
@@ -41,6 +48,6 @@ export class Floods implements Disposable {
       this.parts.pass(pane, true);
       this.parts.rested(pane);
     };
-    this.resting.set(pane, setTimeout(wake, restMs));
+    this.resting.set(pane, this.timers.after(restMs, wake));
   }
 }

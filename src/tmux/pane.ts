@@ -73,7 +73,7 @@ export interface CaptureOptions {
 }
 
 export async function listPanes(server: TmuxServer): Promise<PaneFacts[]> {
-  const border = crypto.randomUUID();
+  const border = server.uniqueWord();
   return parsePanes(await server.read([["list-panes", "-a", "-F", paneFormat(border)]]), border);
 }
 
@@ -111,7 +111,7 @@ export async function listPaneActivity(server: TmuxServer): Promise<Map<string, 
 }
 
 export async function readPane(server: TmuxServer, paneId: string): Promise<PaneFacts> {
-  const border = crypto.randomUUID();
+  const border = server.uniqueWord();
   return onlyPane(await server.read([showPane(paneId, border)]), paneId, border);
 }
 
@@ -125,7 +125,7 @@ export async function capture(server: TmuxServer, paneId: string, options: Captu
 
 export async function snapshotPane(server: TmuxServer, paneId: string): Promise<PaneSnapshot> {
   // The parts are separated by a line that no screen can contain by design or by chance.
-  const border = crypto.randomUUID();
+  const border = server.uniqueWord();
   const cut = ["display-message", "-p", border];
   const list = [
     showPane(paneId, border),
@@ -154,7 +154,7 @@ export async function snapshotPanes(
   server: TmuxServer,
   paneIds: readonly string[],
 ): Promise<Map<string, PaneSnapshot>> {
-  const border = crypto.randomUUID();
+  const border = server.uniqueWord();
   const cut = ["display-message", "-p", border];
   const list = paneIds.flatMap((id) => [showPane(id, border), cut, capturePane(id, { ansi: true }), cut]);
   const parts = await server

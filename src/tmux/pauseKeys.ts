@@ -35,7 +35,7 @@ export async function preparePause(
 ): Promise<KeyPause | null> {
   const typing = clients.filter((client) => isViewed(pane, [client]) && client.keyTable === defaultTable);
   if (typing.length === 0) return null;
-  const pause = { id: `tieline-${crypto.randomUUID()}`, pane: pane.id, clients: typing.map(({ name }) => name) };
+  const pause = { id: `tieline-${server.uniqueWord()}`, pane: pane.id, clients: typing.map(({ name }) => name) };
   const own = (await server.read([["list-keys", "-T", defaultTable]])).flatMap((line) => {
     const [, key = "", command = ""] = ownKey.exec(line) ?? [];
     return key === "" || mouse.test(key) ? [] : [`bind-key -T ${pause.id} ${key} ${command}`];

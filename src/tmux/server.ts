@@ -1,8 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { asTielineError } from "../model/errors.ts";
+import { uuidv4, type RandomBytes } from "../model/ids.ts";
 import { ControlClient, type Turn } from "./control.ts";
 import { bunExec, type Exec, type ExecResult } from "../os/exec.ts";
+import type { SpawnPiped } from "../os/pipedProcess.ts";
+import type { Timers } from "../os/timers.ts";
 import { commandFailed, saysNoServer, tmuxSilent, tmuxUnavailable } from "./failure.ts";
 import { findLeash, type Leash } from "./leash.ts";
 import { commandLine } from "./quote.ts";
@@ -28,6 +31,10 @@ export interface TmuxServerOptions {
   /** Clients came, went or moved to another session; also said once when we begin to listen. */
   onPeople?: () => void;
   program?: string;
+  /** For control clients. */
+  spawn?: SpawnPiped;
+  timers?: Timers;
+  random?: RandomBytes;
 }
 
 export interface ServerIdentity {
@@ -64,7 +71,7 @@ export class TmuxServer {
 
   /** What watchers need to attach clients of their own. */
   get clientOptions() {
-    const { socketPath, env, timeoutMs, program } = this.#options;
+    const { socketPath, env, timeoutMs, program, spawn, timers, random } = this.#options;
     return {
       socketPath,
       turn: this.#turn,
@@ -72,6 +79,9 @@ export class TmuxServer {
       timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs),
       ...(env && { env }),
       ...(program && { program }),
+      ...(spawn && { spawn }),
+      ...(timers && { timers }),
+      ...(random && { random }),
     };
   }
 
@@ -80,6 +90,9 @@ export class TmuxServer {
     const path = this.#options.env?.["PATH"];
     return Bun.which(this.#program, path === undefined ? {} : { PATH: path }) ?? this.#program;
   }
+
+  /** A word that no screen contains, by design or by chance. */
+  readonly uniqueWord = (): string => uuidv4(this.#options.random);
 
   readonly #turn: Turn = (step) => {
     const turn = this.#lastTurn.then(step, step);

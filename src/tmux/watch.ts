@@ -48,7 +48,9 @@ export async function watchSession(
   let home: string | undefined;
   let closing = false;
 
+  const { timers } = server.clientOptions;
   const floods = new Floods({
+    ...(timers && { timers }),
     pass(pane, passed) {
       // What it asks for meanwhile is not heard, so what it asked for before is not known any more.
       scanners.delete(pane);

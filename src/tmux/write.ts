@@ -69,7 +69,7 @@ export async function pasteGuarded(
   { text, mark, bracketed = false, pause = null, ...write }: PasteWrite,
 ): Promise<Written> {
   // A name of its own for each paste: parallel ones never mix, and the user's buffers are not touched.
-  const buffer = `tieline-${crypto.randomUUID()}`;
+  const buffer = `tieline-${server.uniqueWord()}`;
   const target = `-t ${write.pane}`;
   let settled = false;
   try {
@@ -141,7 +141,7 @@ export function leaveMode(server: TmuxServer, { pane, panePid }: GuardedWrite): 
 
 export async function readMarks(server: TmuxServer, pane: string): Promise<Marks> {
   const show = (option: string) => `show-options -p -q -v -t ${pane} ${option}`;
-  const border = crypto.randomUUID();
+  const border = server.uniqueWord();
   const lines = await server.read(
     `${show("@tieline_pasted")} ; display-message -p ${border} ; ${show("@tieline_entered")}`,
   );

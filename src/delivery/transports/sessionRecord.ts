@@ -2,11 +2,12 @@
 import type { Agent } from "../../model/agent.ts";
 import type { Outcome, Proof, TranscriptProof } from "../../model/delivery.ts";
 import type { Message } from "../../model/message.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 export interface SessionRecord {
   /** What the session's transcript says of the message; null: it cannot be read. */
   readonly proofOf: (agent: Agent, message: Message) => Promise<TranscriptProof | null>;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Pick<Timers, "pause">;
 }
 
 /** What a session has taken is in its transcript after this time. */
@@ -17,11 +18,11 @@ export async function foundInRecord(
   agent: Agent,
   message: Message,
   queued: Proof,
-  { proofOf, pause = Bun.sleep }: SessionRecord,
+  { proofOf, timers = systemTimers }: SessionRecord,
 ): Promise<Outcome> {
   let proof = await proofOf(agent, message);
   if (proof === "none") {
-    await pause(recordedMs);
+    await timers.pause(recordedMs);
     proof = await proofOf(agent, message);
   }
   if (proof === null) return { kind: "unknown", detail: "the session's transcript cannot be read" };

@@ -55,7 +55,7 @@ async function aSession() {
       reportedState: (one) => sessions.reportedState(one),
       watchState: (one, changed) => sessions.watch(one, changed),
       proofOf,
-      pause: async () => undefined,
+      timers: { pause: async () => undefined },
     }),
     agent,
     endpoint,
@@ -107,7 +107,7 @@ test(
       reportedState: (one) => sessions.reportedState(one),
       watchState: (one, changed) => sessions.watch(one, changed),
       proofOf,
-      pause: async () => undefined,
+      timers: { pause: async () => undefined },
     });
     const message = seal({ to: agent.name, body: "to the resumed one" }, user, { inReplyTo: null, hops: 0 });
     const attempt: Attempt = {

@@ -8,6 +8,7 @@ import { Ages } from "../../../os/ages.ts";
 import { asTielineError } from "../../../model/errors.ts";
 import { elapsedFor, systemClock, type AgentId, type Clock } from "../../../model/ids.ts";
 import { processExists, type Processes } from "../../../os/processes.ts";
+import { systemTimers, type Timers } from "../../../os/timers.ts";
 import { ttyModes, type ReadTtyMode } from "../../../os/tty.ts";
 import { snapshotPane, snapshotPanes, type PaneSnapshot } from "../../../tmux/pane.ts";
 import { endPause, preparePause } from "../../../tmux/pauseKeys.ts";
@@ -61,7 +62,7 @@ export interface TmuxTransportParts extends AccessParts {
   /** How long a user who types into our text may take to finish. */
   readonly readyTimeoutMs?: number;
   readonly pollIntervalMs?: number;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Timers;
 }
 
 export type TmuxTransport = ProbingTransport & StatusReader;
@@ -74,7 +75,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     clock = systemClock,
     platform = process.platform,
     enterRepeats = 2,
-    pause = Bun.sleep,
+    timers = systemTimers,
   } = parts;
   const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const input = { ...parts, platform, ttyMode: parts.ttyMode ?? ttyModes(platform) };
@@ -182,10 +183,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
         };
         return inConversation(attempt, { access, mark, status, told });
       }
-      return withNotes(
-        await finish(attempt, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)),
-        sent,
-      );
+      return withNotes(await finish(attempt, { access, text, mark, before: null }, timers.timeout(timeoutMs)), sent);
     },
 
     watch(agent, endpoint, changed) {
@@ -203,7 +201,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       status.reading.state === "idle" && hasComposer(access.manifest, status) && !holdsDraft(status, access.traits);
     const shows = ages.of(mark, claimedAt(mark)) < showsWithinMs || userActivityAge(status, ages) < surelyPastMs;
     if (parts.proofOf === undefined || !atRest || shows) return told;
-    const found = await foundInRecord(agent, message, "written", { proofOf: parts.proofOf, pause });
+    const found = await foundInRecord(agent, message, "written", { proofOf: parts.proofOf, timers });
     if (found.kind !== "absent") return found.kind === "delivered" ? found : told;
     return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation does not contain it` };
   }
@@ -312,7 +310,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       entered,
       elapsed,
       ages,
-      pause,
+      pause: timers.pause,
       pollMs: pollIntervalMs,
     };
     return submit(pasted, { ...submitParts, enterRepeats, userMs: readyTimeoutMs }, signal);

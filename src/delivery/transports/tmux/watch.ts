@@ -1,36 +1,46 @@
 import { asTielineError } from "../../../model/errors.ts";
 import { elapsedFor, type Clock, type Elapsed } from "../../../model/ids.ts";
 import { Ages } from "../../../os/ages.ts";
+import { systemTimers, type Scheduled, type Timers } from "../../../os/timers.ts";
 import { tmuxUnavailable } from "../../../tmux/failure.ts";
 import { readPane, type PaneFacts } from "../../../tmux/pane.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
 import { watchSession, type SessionWatch } from "../../../tmux/watch.ts";
 import { quietBySecond, type Quiet } from "./paneStatus.ts";
 
+export interface PaneWatchOptions {
+  readonly clock?: Clock | undefined;
+  readonly timers?: Timers;
+  /** Output comes in bursts; one read after the burst is enough, and one now and then while it does not end. */
+  readonly burstMs?: number;
+}
+
 /**
  * One watching client per tmux session in which an agent has waiting mail or an open view; none when no mail waits.
  * It also remembers, while it lasts, when each pane last printed something and whether it asked for bracketed paste.
  */
 export class PaneWatch implements Quiet {
+  readonly timers: Timers;
+  readonly burstMs: number;
   private readonly sessions = new Map<string, WatchedSession>();
   private readonly leaving = new Set<Promise<void>>();
-  private readonly elapsed: Elapsed;
+  readonly elapsed: Elapsed;
   private readonly bySecond: Quiet;
   private closed = false;
 
   constructor(
     private readonly report: (context: string, fault: unknown) => void,
-    clock?: Clock,
-    /** Output comes in bursts; one read after the burst is enough, and one now and then while it does not end. */
-    private readonly burstMs = 30,
+    { clock, timers = systemTimers, burstMs = 30 }: PaneWatchOptions = {},
   ) {
+    this.timers = timers;
+    this.burstMs = burstMs;
     this.elapsed = elapsedFor(clock);
     this.bySecond = quietBySecond(new Ages(clock));
   }
 
   watch(server: TmuxServer, pane: string, changed: () => void): Disposable {
     let session: WatchedSession | null = null;
-    let again: Timer | null = null;
+    let again: Scheduled | null = null;
     let stopped = false;
     const join = (retryMs: number): void => {
       again = null;
@@ -44,7 +54,8 @@ export class PaneWatch implements Quiet {
           if (code === "INTERNAL") this.report(`watch ${pane}`, fault);
           if (stopped || this.closed) return;
           // A client that could not be started now may be later, and nothing tells when.
-          if (code !== "PANE_UNKNOWN") again = setTimeout(() => join(Math.min(2 * retryMs, mostRetryMs)), retryMs);
+          if (code !== "PANE_UNKNOWN")
+            again = this.timers.after(retryMs, () => join(Math.min(2 * retryMs, mostRetryMs)));
           // It ended between the read and the watch; another read tells so.
           changed();
         });
@@ -53,7 +64,7 @@ export class PaneWatch implements Quiet {
     return {
       [Symbol.dispose]: () => {
         stopped = true;
-        if (again) clearTimeout(again);
+        again?.cancel();
         if (session) this.leave(session, pane, changed);
       },
     };
@@ -92,7 +103,7 @@ export class PaneWatch implements Quiet {
     const key = `${server.socketPath} ${sessionName}`;
     let session = this.sessions.get(key);
     if (session === undefined) {
-      session = new WatchedSession(key, this.elapsed, this.burstMs, () => this.ended(key, server, sessionName));
+      session = new WatchedSession(key, this, () => this.ended(key, server, sessionName));
       this.sessions.set(key, session);
       session.start(server, sessionName);
     }
@@ -123,7 +134,7 @@ export class PaneWatch implements Quiet {
     const session = this.sessions.get(key);
     if (session === undefined) return;
     session.tellAll();
-    setTimeout(() => {
+    this.timers.after(retryMs, () => {
       if (this.sessions.get(key) !== session) return;
       session.start(server, name);
       session.started.then(
@@ -133,7 +144,7 @@ export class PaneWatch implements Quiet {
           else this.ended(key, server, name, 2 * retryMs);
         },
       );
-    }, retryMs);
+    });
   }
 }
 
@@ -144,6 +155,12 @@ const comeBackMs = 250;
 /** Output that continues for this long is read although it has not ended. */
 const endlessMs = 250;
 
+interface WatchedSessionParts {
+  readonly elapsed: Elapsed;
+  readonly timers: Pick<Timers, "after">;
+  readonly burstMs: number;
+}
+
 class WatchedSession {
   readonly panes = new Map<string, Set<() => void>>();
   readonly outputAt = new Map<string, number>();
@@ -151,21 +168,20 @@ class WatchedSession {
   startedAt = 0;
   watch: SessionWatch | null = null;
   started: Promise<void> = Promise.resolve();
-  private readonly cooldown = new Map<string, { since: number; timer: Timer }>();
+  private readonly cooldown = new Map<string, { since: number; timer: Scheduled }>();
 
   constructor(
     readonly key: string,
-    private readonly elapsed: Elapsed,
-    private readonly burstMs: number,
+    private readonly parts: WatchedSessionParts,
     private readonly onEnded: () => void,
   ) {}
 
   start(server: TmuxServer, session: string): void {
-    this.startedAt = this.elapsed();
+    this.startedAt = this.parts.elapsed();
     this.outputAt.clear();
     const watching = watchSession(server, session, (change) => {
       if (change.type === "ended") return this.onEnded();
-      if (change.type === "output") this.outputAt.set(change.pane, this.elapsed());
+      if (change.type === "output") this.outputAt.set(change.pane, this.parts.elapsed());
       if ("pane" in change) this.settle(change.pane);
       else this.tellAll();
     });
@@ -190,19 +206,19 @@ class WatchedSession {
   }
 
   async close(): Promise<void> {
-    for (const { timer } of this.cooldown.values()) clearTimeout(timer);
+    for (const { timer } of this.cooldown.values()) timer.cancel();
     await this.started.catch(() => undefined);
     await this.watch?.close();
   }
 
   private settle(pane: string): void {
     if (!this.panes.has(pane)) return;
-    const now = this.elapsed();
+    const now = this.parts.elapsed();
     const waiting = this.cooldown.get(pane);
-    if (waiting) clearTimeout(waiting.timer);
+    waiting?.timer.cancel();
     const since = waiting?.since ?? now;
-    const ms = Math.max(0, Math.min(this.burstMs, since + endlessMs - now));
-    this.cooldown.set(pane, { since, timer: setTimeout(() => this.tell(pane), ms) });
+    const ms = Math.max(0, Math.min(this.parts.burstMs, since + endlessMs - now));
+    this.cooldown.set(pane, { since, timer: this.parts.timers.after(ms, () => this.tell(pane)) });
   }
 
   private tell(pane: string): void {

@@ -24,7 +24,12 @@ transportContract(
     await new Promise<void>((listening) => inbox.listen(join(session.folder, "inbox.sock"), listening));
     const { sessions, agent, given, proofOf } = session;
     return {
-      transport: claudeSocketTransport({ sessions, proofOf, hooksReach: () => false, pause: async () => undefined }),
+      transport: claudeSocketTransport({
+        sessions,
+        proofOf,
+        hooksReach: () => false,
+        timers: { pause: async () => undefined },
+      }),
       agent,
       endpoint: claudeSocketEndpoint,
       received: given,
