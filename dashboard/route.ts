@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { linkIn, type SignInLink } from "../src/client/pageProtocol.ts";
 
-export const views = ["team", "messages", "waiting", "queue", "graph", "numbers", "terminal"] as const;
+export const views = ["team", "messages", "waiting", "queue", "graph", "numbers", "terminal", "agents"] as const;
 export type View = (typeof views)[number];
 
 /** The link that this page was opened with. It leaves the address at once, because it works only once. */
@@ -20,9 +20,22 @@ function takeLink(): SignInLink | null {
   return link;
 }
 
-const parts = computed(() => hash.value.replace(/^#\/?/, "").split("/").map(decodeURIComponent));
+const parts = computed(() => hash.value.replace(/^#\/?/, "").split("/").map(decoded));
 
-export const view = computed<View>(() => views.find((one) => one === parts.value[0]) ?? "team");
+/** An address that cannot be decoded is shown as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** A page of an agent without its address is the team. */
+export const view = computed<View>(() => {
+  const wanted = views.find((one) => one === parts.value[0]) ?? "team";
+  return wanted === "agents" && !parts.value[1] ? "team" : wanted;
+});
 export const opened = computed<string | null>(() => parts.value[1] || null);
 
 export const linkTo = (to: View, what?: string): string =>

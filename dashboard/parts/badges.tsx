@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { AgentView, DeliveryView } from "../../src/client/browser.ts";
+import { hueOf, initialsOf } from "../agent/initials.ts";
 import { askingStates } from "../state.ts";
 
 const presenceWords = { active: "there", idle: "quiet", offline: "offline", terminated: "shut down" } as const;
@@ -65,11 +66,9 @@ export function Sparkline({ beats }: { beats: readonly number[] }): VNode {
 
 /** A name always has the same colour, so that the eye finds it again. */
 export function Avatar({ name }: { name: string }): VNode {
-  let hash = 7;
-  for (const character of name) hash = (hash * 31 + character.codePointAt(0)!) % 360;
   return (
-    <span class="avatar" aria-hidden="true" style={{ "--hue": String(hash) }}>
-      {name.slice(0, 2)}
+    <span class="avatar" aria-hidden="true" style={{ "--hue": String(hueOf(name)) }}>
+      {initialsOf(name)}
     </span>
   );
 }

@@ -33,6 +33,7 @@ const here: Readonly<Record<View, Keys>> = {
     ["1 … 6", "filter"],
     ["o", "sort"],
     ["w", "write to the selected agent"],
+    ["a", "its page"],
     ["e", "its terminal"],
     ["q", "its queue"],
     ["m", "stop, restart, resume, move …"],
@@ -66,6 +67,11 @@ const here: Readonly<Record<View, Keys>> = {
     ["i", "type into the pane"],
     ["Ctrl ]", "stop typing"],
     ["w", "write to the agent"],
+  ],
+  agents: [
+    ["w", "write to the agent"],
+    ["e", "its terminal"],
+    ["q", "its queue"],
   ],
 };
 

@@ -14,8 +14,9 @@ const labels: Record<View, string> = {
   graph: "Graph",
   numbers: "Numbers",
   terminal: "Terminal",
+  agents: "Agent",
 };
-const keys: Record<View, string> = {
+const keys: Partial<Record<View, string>> = {
   team: "t",
   messages: "m",
   waiting: "w",
@@ -24,6 +25,9 @@ const keys: Record<View, string> = {
   numbers: "n",
   terminal: "e",
 };
+
+/** The page of an agent is reached from what names the agent. */
+const listed = views.filter((one) => one !== "agents");
 
 export const titleOf = (one: View): string => labels[one];
 
@@ -39,7 +43,7 @@ export function Navigation(): VNode {
         <Mark />
         <span>Tieline</span>
       </a>
-      {views.map((one) => (
+      {listed.map((one) => (
         <a
           key={one}
           href={linkTo(one)}

@@ -159,7 +159,15 @@ function Card({ cell }: { cell: AgentCell }): VNode {
         <Avatar name={agent.name} />
         <div class="who">
           <h2>
-            <Presence presence={agent.presence} /> {agent.name}
+            <Presence presence={agent.presence} />{" "}
+            <a
+              class="agent-name"
+              href={linkTo("agents", address)}
+              aria-keyshortcuts="a"
+              title={`${agent.name}: its page (a)`}
+            >
+              {agent.name}
+            </a>
           </h2>
           <p>
             {[teamNames.value.length > 1 ? agent.team : null, agent.role, agent.provider].filter(Boolean).join(" · ")}

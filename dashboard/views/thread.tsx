@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { MessageView, ReceiptView, HistoryView } from "../../src/client/browser.ts";
+import { AgentLink } from "../agent/link.tsx";
 import { inTeam } from "../api.ts";
 import { failureOf } from "../actions.ts";
 import { replyTo, resend } from "../compose/draft.ts";
@@ -91,15 +92,17 @@ function Letter({
   chosen: boolean;
   message: MessageView | undefined;
 }): VNode {
-  const { from, tag, acceptedAt, knownBy, when, expiresAt, kind } = cell.receipt.value;
+  const { from, team, tag, acceptedAt, knownBy, when, expiresAt, kind, deliveries } = cell.receipt.value;
   const to = recipientOf(cell.receipt.value);
   return (
     <article class={`letter ${chosen ? "chosen" : ""}`} aria-label={`From ${from} to ${to}`} data-tag={tag}>
       <header>
         <Avatar name={from} />
-        <strong>{from}</strong>
+        <strong>
+          <AgentLink name={from} team={team} />
+        </strong>
         <span class="arrow">→</span>
-        <span>{to}</span>
+        {deliveries.length === 1 ? <AgentLink name={to} team={deliveries[0]!.team} /> : <span>{to}</span>}
         <time title={exactTime(acceptedAt)}>{timeOf(acceptedAt)}</time>
       </header>
       {message ? <Markdown text={message.body} /> : <p class="muted">…</p>}
