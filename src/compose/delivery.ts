@@ -53,7 +53,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
   });
   const transports = allTransports({
     ...{ config, root: options.root, tmux, connections, router, mailbox, directory },
-    ...{ objects, workspaces, hookPlace, command },
+    ...{ objects, workspaces, hookPlace, command, timers },
     proofOf: (agent, message) => transcriptWatcher.proofOf(agent, message),
   });
   const courier = createCourier({

@@ -61,7 +61,7 @@ export function compose(options: ComposeOptions): Composition {
 
   const storage = openStorage(foundation, steady);
   const { mailbox, documents, events, snapshots, backups, retention, indexing } = storage;
-  const connections = new Connections(providers, { env, clock, report });
+  const connections = new Connections(providers, { env, clock, timers, report });
   const agents = agentsOf({
     ...{ ...foundation, mailbox, documents, events, claudeConfig },
     wake: (agent) => courier.wake(agent),

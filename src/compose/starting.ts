@@ -4,7 +4,7 @@ import type { SandboxSurroundings } from "../agents/start/prepare.ts";
 import { Spawner } from "../agents/start/spawner.ts";
 import { AgentStarter } from "../agents/start/starter.ts";
 import type { HookPlace } from "../intake/hooks/place.ts";
-import { ProgramAnswers } from "../providers/programAnswers.ts";
+import { ProgramAnswers, runBriefly } from "../providers/programAnswers.ts";
 import type { Agents } from "./agents.ts";
 import type { DeliveryArea } from "./delivery.ts";
 import type { ComposeOptions, Foundation } from "./options.ts";
@@ -28,9 +28,10 @@ export interface StartingParts
 }
 
 export function startingOf(parts: StartingParts): Starting {
-  const { options, config, clock, report, command, mailbox, servers, processes, tmux, courier, hookPlace } = parts;
+  const { options, config, clock, timers, report, command, mailbox, servers, processes, tmux, courier, hookPlace } =
+    parts;
   const { directory, agentOf, teams, trust, ways, reachable } = parts.agents;
-  const answers = new ProgramAnswers();
+  const answers = new ProgramAnswers(runBriefly(timers));
   const starter = new AgentStarter({
     ...{
       providers,

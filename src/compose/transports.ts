@@ -1,8 +1,11 @@
 /** Every transport, by name. */
 import type { HomeConfig } from "../config/home.ts";
+import type { Agent } from "../model/agent.ts";
+import type { Timers } from "../os/timers.ts";
 import { heldByReportedState } from "../agents/status/reportedState.ts";
 import { paneAndInboxTransport } from "../delivery/transports/both/transport.ts";
 import { hooksReach, hookTransport } from "../delivery/transports/hook/transport.ts";
+import { waitersIn } from "../delivery/transports/hook/waiters.ts";
 import { objectTransport } from "../delivery/transports/object/transport.ts";
 import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
 import { pullTransport } from "../delivery/transports/pull/transport.ts";
@@ -18,6 +21,7 @@ import type { TransportSurroundings } from "../providers/port.ts";
 export interface TransportParts extends Omit<TransportSurroundings, "home" | "pane" | "hooksReach"> {
   readonly config: HomeConfig;
   readonly root: string;
+  readonly timers: Timers;
   readonly tmux: ProbingTransport;
   readonly connections: Connections;
   readonly objects: Objects;
@@ -26,27 +30,22 @@ export interface TransportParts extends Omit<TransportSurroundings, "home" | "pa
 }
 
 export function allTransports(parts: TransportParts): ReadonlyMap<string, Transport> {
-  const { config, root, tmux, connections, objects, workspaces, hookPlace, proofOf, command } = parts;
+  const { config, root, timers, tmux, connections, objects, workspaces, hookPlace, proofOf, command } = parts;
   const { reportedState, watch } = connections;
-  const { bells } = hookPlace;
+  const waiters = waitersIn(hookPlace.bells, timers);
   const pane = heldByReportedState(tmux, reportedState);
   const inbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
-  const surroundings = { ...parts, home: root, pane: tmux, hooksReach: hooksReachOver(bells) };
+  const surroundings = { ...parts, home: root, pane: tmux, hooksReach: (agent: Agent) => hooksReach(agent, waiters) };
   const transports: readonly Transport[] = [
     pane,
     inbox,
     paneAndInboxTransport({ pane, inbox }),
-    hookTransport({ bells, reportedState, command, watchState: watch, proofOf }),
+    hookTransport({ waiters, reportedState, command, watchState: watch, proofOf, timers }),
     ...connections.all.flatMap((one) => one.transports?.(surroundings) ?? []),
-    standardInputTransport(),
+    standardInputTransport({ timers }),
     objectTransport(objects),
     workspaceInboxTransport(workspaces),
     pullTransport,
   ];
   return new Map(transports.map((transport) => [transport.name, transport]));
 }
-
-const hooksReachOver =
-  (bells: string): TransportSurroundings["hooksReach"] =>
-  (agent) =>
-    hooksReach(agent, bells);

@@ -10,6 +10,7 @@ import { provesSeen, type Delivery, type TranscriptProof } from "../model/delive
 import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
 import { Ages } from "../os/ages.ts";
+import { systemFiles, type GrowingFiles } from "../os/growingFiles.ts";
 import { runForever } from "../os/runForever.ts";
 import { modelFailed, type ModelWatch } from "./outages.ts";
 import type { Transcript, TranscriptFile } from "../providers/transcripts/port.ts";
@@ -18,7 +19,7 @@ import { Progress, type News } from "../providers/transcripts/progress.ts";
 import { Tail } from "../providers/transcripts/tail.ts";
 import { findProof } from "../providers/transcripts/findProof.ts";
 import { systemTimers, type Timers } from "../os/timers.ts";
-import { createBell, renewWatcher, type Bell, type Watcher } from "../os/watchFolder.ts";
+import { createBell, type Bell, type Watcher } from "../os/watchFolder.ts";
 
 export interface TranscriptWatcherParts {
   readonly mailbox: Pick<
@@ -40,6 +41,7 @@ export interface TranscriptWatcherParts {
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
   readonly timers?: Timers;
+  readonly files?: GrowingFiles;
 }
 
 /** A session that has not written its transcript yet gives no signal to wait for. */
@@ -86,7 +88,7 @@ export class TranscriptWatcher implements AsyncDisposable {
   /** What the transcript says of the message; null when there is none that could. */
   async proofOf(agent: Agent, message: Message): Promise<TranscriptProof | null> {
     const transcript = this.parts.transcript(agent);
-    return transcript && findProof(transcript, message);
+    return transcript && findProof(transcript, message, this.parts);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,7 +124,7 @@ export class TranscriptWatcher implements AsyncDisposable {
   /** Until nothing is wanted any more. */
   private async search({ id, name }: Agent, search: Search): Promise<void> {
     const { wanted, fresh, bell } = search;
-    using watchers = new Watchers(bell.ring);
+    using watchers = new Watchers(this.parts.files ?? systemFiles, bell.ring);
     const over = new AbortController();
     const signal = AbortSignal.any([this.stopping.signal, over.signal]);
     let newsAt = this.elapsed();
@@ -282,7 +284,10 @@ export class TranscriptWatcher implements AsyncDisposable {
 
   private tailOf(path: string, transcript: Transcript): Tail {
     let tail = this.tails.get(path);
-    if (tail === undefined) this.tails.set(path, (tail = new Tail(path, transcript.below, transcript.reader())));
+    if (tail === undefined) {
+      tail = new Tail(path, transcript.below, transcript.reader(), this.parts);
+      this.tails.set(path, tail);
+    }
     return tail;
   }
 }
@@ -319,14 +324,17 @@ interface Search {
 class Watchers implements Disposable {
   private readonly byFolder = new Map<string, Watcher>();
 
-  constructor(private readonly ring: () => void) {}
+  constructor(
+    private readonly files: Pick<GrowingFiles, "renewWatcher">,
+    private readonly ring: () => void,
+  ) {}
 
   /** Whether all of them are watched, and there are any. */
   watch(folders: readonly string[]): boolean {
     const wanted = new Set(folders);
     for (const [folder, watcher] of this.byFolder) if (!wanted.has(folder)) this.close(folder, watcher);
     for (const folder of wanted) {
-      const watcher = renewWatcher(this.byFolder.get(folder), folder, this.ring);
+      const watcher = this.files.renewWatcher(this.byFolder.get(folder), folder, this.ring);
       if (watcher) this.byFolder.set(folder, watcher);
       else this.byFolder.delete(folder);
     }

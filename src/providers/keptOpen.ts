@@ -1,5 +1,6 @@
 /** What the connections to programs that speak for themselves have in common. */
 import { asTielineError } from "../model/errors.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 
 export interface Connecting {
   /** Tries to connect, unless it is connected or trying. */
@@ -8,18 +9,27 @@ export interface Connecting {
   close(): void;
 }
 
+export interface KeptOpenOptions {
+  readonly retryMs?: number;
+  readonly timers?: Pick<Timers, "after">;
+}
+
 /**
  * Keeps a connection open while it is watched. A program that is starting, or was restarted, gives no sign; so
  * one that is not there is tried again after a while.
  */
 export class KeptOpen<Watch> {
   private readonly watches = new Set<Watch>();
-  private retry: Timer | null = null;
+  private retry: Scheduled | null = null;
+  private readonly retryMs: number;
+  private readonly timers: Pick<Timers, "after">;
 
   constructor(
     private readonly connection: Connecting,
-    private readonly retryMs = 250,
-  ) {}
+    { retryMs = 250, timers = systemTimers }: KeptOpenOptions = {},
+  ) {
+    [this.retryMs, this.timers] = [retryMs, timers];
+  }
 
   get isWatched(): boolean {
     return this.watches.size > 0;
@@ -42,16 +52,16 @@ export class KeptOpen<Watch> {
 
   openLater(): void {
     if (!this.isWatched || this.retry !== null) return;
-    this.retry = setTimeout(() => {
+    this.retry = this.timers.after(this.retryMs, () => {
       this.retry = null;
       this.connection.open();
-    }, this.retryMs);
+    });
   }
 
   /** No callback is called any more, and nothing is tried again. */
   end(): void {
     this.watches.clear();
-    if (this.retry) clearTimeout(this.retry);
+    this.retry?.cancel();
     this.retry = null;
   }
 }

@@ -9,6 +9,7 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, AgentState, Endpoint } from "../model/agent.ts";
 import type { AgentId, Clock, DeliveryId } from "../model/ids.ts";
 import type { PermissionMode, Profile } from "../model/profile.ts";
+import type { Timers } from "../os/timers.ts";
 import type { HookDialect } from "./hooks/hookDialect.ts";
 import type { HookSettings } from "./hooks/hookInstaller.ts";
 import type { McpSettings } from "./mcpSettings.ts";
@@ -55,6 +56,7 @@ export interface Provider extends Launching {
 export interface ConnectParts {
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly report: (context: string, fault: unknown) => void;
 }
 

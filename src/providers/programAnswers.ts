@@ -1,5 +1,6 @@
 /** What installed programs say about themselves: flags and their values differ from version to version. */
 import { realpathSync, statSync } from "node:fs";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
 export interface Asked {
   /** Where it is installed. */
@@ -15,7 +16,7 @@ type Run = (asked: Asked) => Promise<string | null>;
 export class ProgramAnswers {
   private readonly known = new Map<string, Promise<string | null>>();
 
-  constructor(private readonly run: Run = runBriefly) {}
+  constructor(private readonly run: Run = runBriefly(systemTimers)) {}
 
   /** Null: it did not answer in time, or with an error. It is asked again then. */
   async of(asked: Asked): Promise<string | null> {
@@ -38,15 +39,17 @@ function identityOf(path: string): string {
 const patienceMs = 10_000;
 const longestAnswer = 200_000;
 
-async function runBriefly({ path, question, env }: Asked): Promise<string | null> {
-  const child = Bun.spawn([path, question], {
-    env: { ...env },
-    cwd: "/",
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-    signal: AbortSignal.timeout(patienceMs),
-  });
-  const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  return code === 0 ? text.slice(0, longestAnswer) : null;
-}
+export const runBriefly =
+  (timers: Pick<Timers, "timeout">): Run =>
+  async ({ path, question, env }) => {
+    const child = Bun.spawn([path, question], {
+      env: { ...env },
+      cwd: "/",
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+      signal: timers.timeout(patienceMs),
+    });
+    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+    return code === 0 ? text.slice(0, longestAnswer) : null;
+  };

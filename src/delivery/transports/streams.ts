@@ -6,6 +6,7 @@ import { closeSync, constants, existsSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Endpoint } from "../../model/agent.ts";
+import type { Timers } from "../../os/timers.ts";
 import { endpointKind } from "./endpointKind.ts";
 
 export interface Streams {
@@ -63,20 +64,20 @@ export function hasReader(path: string): boolean {
 export const atomicBytes = 4_096;
 
 export interface WriteLimits {
-  readonly pause: (ms: number) => Promise<void>;
+  readonly timers: Pick<Timers, "pause">;
   /** Gives up when it aborts; without it a line that was begun is finished, however long that takes. */
   readonly signal?: AbortSignal;
 }
 
 /** A FIFO holds 64 KiB; the rest goes in as the program reads. Returns how many bytes went in. */
-export async function writeInput(fd: number, bytes: Uint8Array, { pause, signal }: WriteLimits): Promise<number> {
+export async function writeInput(fd: number, bytes: Uint8Array, { timers, signal }: WriteLimits): Promise<number> {
   let written = 0;
   while (written < bytes.length && !signal?.aborted) {
     try {
       written += writeSync(fd, bytes, written, Math.min(bytes.length - written, atomicBytes));
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code !== "EAGAIN") throw thrown;
-      await pause(2);
+      await timers.pause(2);
     }
   }
   return written;

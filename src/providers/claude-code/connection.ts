@@ -9,7 +9,7 @@ import { claudeLines } from "./transcript.ts";
 import { claudeSocketTransport } from "./transports/socket/transport.ts";
 import { streamJsonTransport } from "./transports/streamJson/transport.ts";
 
-export function connect({ env, clock, report }: ConnectParts): ProviderConnection {
+export function connect({ env, clock, timers, report }: ConnectParts): ProviderConnection {
   const configDir = claudeFolder(env);
   const sessions = new ClaudeSessions({ configDir, clock });
   const open = new AsyncDisposableStack();
@@ -53,10 +53,10 @@ export function connect({ env, clock, report }: ConnectParts): ProviderConnectio
       );
       return [
         claudeSocketTransport({
-          ...{ sessions, proofOf, command, hooksReach },
+          ...{ sessions, proofOf, command, hooksReach, timers },
           replyPath: (session) => replies.beside(session.messagingSocketPath!),
         }),
-        streamJsonTransport({ home, reportedState, watchState: watch, proofOf }),
+        streamJsonTransport({ home, reportedState, watchState: watch, proofOf, timers }),
       ];
     },
     links: ({ directory, onEvent, changed }) => [new ClaudeLink({ directory, onEvent, changed, sessions })],

@@ -8,8 +8,8 @@ import { CodexThreads } from "./threads.ts";
 import { codexQueueTransport } from "./transports/queue/transport.ts";
 import { codexServerTransport } from "./transports/server/transport.ts";
 
-export function connect({ env, clock, report }: ConnectParts): ProviderConnection {
-  const threads = new CodexThreads({ codexHome: codexFolder(env), clock, report });
+export function connect({ env, clock, timers, report }: ConnectParts): ProviderConnection {
+  const threads = new CodexThreads({ codexHome: codexFolder(env), clock, timers, report });
   return {
     reportedState: (agent) => threads.reportedState(agent),
     watch: (agent, changed) => threads.watch(agent, { changed }),
@@ -21,14 +21,14 @@ export function connect({ env, clock, report }: ConnectParts): ProviderConnectio
       foldersOf: (agent) => threads.rolloutAt(agent, "").below,
       learn: (agent, sessionId, path) => threads.learnTranscript(agent, sessionId, path),
       hasReadRefusal: (agent, { path, call, firstCall }) =>
-        hasReadRefusal(threads.rolloutAt(agent, path), firstCall, call),
+        hasReadRefusal(threads.rolloutAt(agent, path), firstCall, call, { timers }),
       tellsSession: true,
     },
-    running: (program) => runningCodex(program, report),
+    running: (program) => runningCodex(program, report, timers),
     isOtherSession: (agent, sessionId) => threads.isElsewhere(agent, sessionId),
     transports: ({ command, pane }) => [
-      codexServerTransport({ threads, command }),
-      codexQueueTransport({ pane, command, clock }),
+      codexServerTransport({ threads, command, timers }),
+      codexQueueTransport({ pane, command, clock, timers }),
     ],
     links({ directory, onEvent, changed, reconsider }) {
       const turnEnded = (agent: AgentId): void =>

@@ -1,12 +1,11 @@
 /** Codex's own record of a thread: what was given to the model, line by line, in the order in which it was given. */
-import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Message } from "../../model/message.ts";
 import { entriesIn } from "../../os/entries.ts";
-import { nextTurn } from "../../os/nextTurn.ts";
-import { wholeLines } from "../../os/wholeLines.ts";
+import { systemFiles, type GrowingFiles } from "../../os/growingFiles.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../transcripts/port.ts";
-import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
+import { createBell, type Watcher } from "../../os/watchFolder.ts";
 
 type Recordable = Pick<Message, "id" | "tag">;
 
@@ -121,11 +120,21 @@ export interface Rollout {
   readonly below: readonly string[];
 }
 
-/** How much is written already; what counts comes after it. */
-export const lengthOf = ({ path }: Rollout): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** What records are read with. */
+export interface RolloutReading {
+  readonly timers?: Timers;
+  readonly files?: GrowingFiles;
+}
 
-export async function isRecorded(rollout: Rollout, message: Recordable): Promise<boolean> {
-  for await (const { line } of linesFrom(rollout, 0)) if (holds(line, message)) return true;
+/** How much is written already; what counts comes after it. */
+export const lengthOf = ({ path }: Rollout, { files = systemFiles }: RolloutReading = {}): number => files.sizeOf(path);
+
+export async function isRecorded(
+  rollout: Rollout,
+  message: Recordable,
+  reading: RolloutReading = {},
+): Promise<boolean> {
+  for await (const { line } of linesFrom(rollout, 0, reading)) if (holds(line, message)) return true;
   return false;
 }
 
@@ -148,14 +157,16 @@ export async function untilRecorded(
   offset: number,
   message: Recordable,
   signal: AbortSignal,
+  reading: RolloutReading = {},
 ): Promise<boolean> {
-  const bell = createBell(signal);
+  const { timers = systemTimers, files = systemFiles } = reading;
+  const bell = createBell(signal, timers);
   let watcher: Watcher | undefined;
   let from = offset;
   try {
     for (;;) {
-      watcher = renewWatcher(watcher, dirname(rollout.path), bell.ring);
-      for await (const { line, end } of linesFrom(rollout, from)) {
+      watcher = files.renewWatcher(watcher, dirname(rollout.path), bell.ring);
+      for await (const { line, end } of linesFrom(rollout, from, reading)) {
         from = end;
         if (holds(line, message)) return true;
       }
@@ -171,9 +182,14 @@ export async function untilRecorded(
  * Whether the model has been asked again since a call of its was refused. All calls of one answer are written down
  * before the first result is, so a call that does not stand before that result belongs to a later answer.
  */
-export async function hasReadRefusal(rollout: Rollout, refusedCall: string, call: string): Promise<boolean> {
-  const from = Math.max(0, lengthOf(rollout) - recentBytes);
-  for await (const { line } of linesFrom(rollout, from)) {
+export async function hasReadRefusal(
+  rollout: Rollout,
+  refusedCall: string,
+  call: string,
+  reading: RolloutReading = {},
+): Promise<boolean> {
+  const from = Math.max(0, lengthOf(rollout, reading) - recentBytes);
+  for await (const { line } of linesFrom(rollout, from, reading)) {
     if (!line.includes(refusedCall) && !line.includes(call)) continue;
     const { type, payload } = parsedLine<Line>(line) ?? {};
     if (type !== "response_item" || payload?.type === undefined) continue;
@@ -187,9 +203,10 @@ export async function hasReadRefusal(rollout: Rollout, refusedCall: string, call
 async function* linesFrom(
   { path, below }: Rollout,
   offset: number,
+  { timers = systemTimers, files = systemFiles }: RolloutReading,
 ): AsyncIterable<{ readonly line: string; readonly end: number }> {
-  for (let from = offset; ; await nextTurn()) {
-    const found = wholeLines(path, { below }, ({ size }) => (size < from ? 0 : from));
+  for (let from = offset; ; await timers.nextTurn()) {
+    const found = files.wholeLines(path, { below }, ({ size }) => (size < from ? 0 : from));
     if (found === null) return;
     from = found.end;
     for (const line of found.bytes.toString("utf8").split("\n")) yield { line, end: found.end };

@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { linkOf } from "../processFiles.ts";
 import type { ProgramProcess, RunningProgram } from "../port.ts";
 import { connectAppServer } from "./appServer.ts";
@@ -15,13 +16,14 @@ const nothing: RunningProgram = { sessionId: null, endpoints: [] };
 export async function runningCodex(
   { pids, argv, taken }: ProgramProcess,
   report: (context: string, fault: unknown) => void,
+  timers: Pick<Timers, "timeout"> = systemTimers,
 ): Promise<RunningProgram> {
   const own = pids.flatMap(heldThreads).toSorted().at(-1);
   if (own !== undefined) return { sessionId: own, endpoints: [] };
   const socket = remoteSocket(argv) ?? sharedSocket(pids[0]!);
   const cwd = linkOf(pids[0]!, "cwd");
   if (socket === null || cwd === null) return nothing;
-  const threads = await threadsAt(socket).catch((fault: unknown) => {
+  const threads = await threadsAt(socket, timers).catch((fault: unknown) => {
     report(`ask the Codex app server at ${socket}, which is left aside`, fault);
     return [];
   });
@@ -41,7 +43,7 @@ function sharedSocket(pid: number): string | null {
   return existsSync(socket) ? socket : null;
 }
 
-async function threadsAt(socket: string) {
-  await using app = await connectAppServer(socket, { signal: AbortSignal.timeout(2_000) });
+async function threadsAt(socket: string, timers: Pick<Timers, "timeout">) {
+  await using app = await connectAppServer(socket, { signal: timers.timeout(2_000) });
   return await loadedThreads(app);
 }

@@ -9,6 +9,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
+import type { Timers } from "../../os/timers.ts";
 import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
@@ -40,6 +41,7 @@ export interface CodexThreadsOptions {
   readonly connect?: (socketPath: string) => Promise<AppServer>;
   readonly retryMs?: number;
   readonly clock?: Clock;
+  readonly timers?: Timers;
 }
 
 /** Behind the path of a server's socket: a file that exists when the program continued without it. */
@@ -230,7 +232,7 @@ class Server {
     private readonly socket: string,
     private readonly options: CodexThreadsOptions,
   ) {
-    this.kept = new KeptOpen({ open: () => this.keepOpen(), close: () => void this.close() }, options.retryMs);
+    this.kept = new KeptOpen({ open: () => this.keepOpen(), close: () => void this.close() }, options);
     this.complain = complaintsOf(`the Codex app server at ${socket}`, options.report);
   }
 

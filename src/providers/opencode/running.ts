@@ -1,18 +1,20 @@
 /** The server of an adopted opencode: one that listens can be written to there. */
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { environOf, openFilesOf, textOf } from "../processFiles.ts";
 import type { ProgramProcess, RunningProgram } from "../port.ts";
-import { opencodeServer } from "./server.ts";
+import { opencodeServer, type OpencodeAddress } from "./server.ts";
 import { opencodeServerEndpoint } from "./sessions.ts";
 
 export async function runningOpencode(
   { pids, argv }: ProgramProcess,
   report: (context: string, fault: unknown) => void,
+  timers: Pick<Timers, "timeout"> = systemTimers,
 ): Promise<RunningProgram> {
   const flag = argv.findIndex((word) => word === "--session" || word === "-s");
   const sessionId = flag < 0 ? null : (argv[flag + 1] ?? null);
   const password = environOf(pids[0]!)["OPENCODE_SERVER_PASSWORD"] || null;
   for (const port of pids.flatMap(listeningPorts)) {
-    const heard = await answers({ port, password }).catch((fault: unknown) => {
+    const heard = await answers({ port, password }, timers).catch((fault: unknown) => {
       report(`ask the opencode at port ${port}, which is left aside`, fault);
       return false;
     });
@@ -21,9 +23,9 @@ export async function runningOpencode(
   return { sessionId, endpoints: [] };
 }
 
-async function answers(address: { readonly port: number; readonly password: string | null }): Promise<boolean> {
+async function answers(address: OpencodeAddress, timers: Pick<Timers, "timeout">): Promise<boolean> {
   const health = await opencodeServer(address).request<{ healthy?: boolean }>("GET", "/global/health", {
-    signal: AbortSignal.timeout(2_000),
+    signal: timers.timeout(2_000),
   });
   return health.healthy === true;
 }

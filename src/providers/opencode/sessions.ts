@@ -7,6 +7,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock, MessageId } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { progressOf, type ConversationEntry, type MessageProgress } from "./conversation.ts";
@@ -31,6 +32,7 @@ export interface OpencodeSessionsOptions {
   readonly connect?: (address: OpencodeAddress) => OpencodeServer;
   readonly retryMs?: number;
   readonly clock?: Clock;
+  readonly timers?: Timers;
 }
 
 /** A program that does not listen after this time never will. */
@@ -89,7 +91,7 @@ export class OpencodeSessions implements AsyncDisposable {
   async relearn(agent: Agent): Promise<void> {
     const connection = this.connectionOf(agent);
     await connection.happenings
-      .learn(AbortSignal.timeout(silentMs))
+      .learn((this.options.timers ?? systemTimers).timeout(silentMs))
       .catch((fault: unknown) => connection.complain(fault));
   }
 
@@ -160,14 +162,15 @@ class Connection {
 
   constructor(
     { port, password }: OpencodeAddress,
-    { connect = opencodeServer, retryMs, report }: OpencodeSessionsOptions,
+    private readonly options: OpencodeSessionsOptions,
   ) {
+    const { connect = opencodeServer, report } = options;
     this.server = connect({ port, password });
     this.password = password;
     this.complain = complaintsOf(`the opencode at port ${port}`, report);
     this.kept = new KeptOpen(
       { open: () => void (this.stream ??= this.begin()), close: () => void this.close() },
-      retryMs,
+      options,
     );
     this.happenings = new Happenings(this.server, () => this.tell());
   }
@@ -211,7 +214,9 @@ class Connection {
   private async read(stopped: AbortSignal, opened: () => void): Promise<void> {
     const silent = new AbortController();
     const signal = AbortSignal.any([stopped, silent.signal]);
-    using _ = after(silentMs, () => this.open || silent.abort());
+    using _ = (this.options.timers ?? systemTimers).after(silentMs, () => {
+      if (!this.open) silent.abort();
+    });
     for await (const event of this.server.events(signal)) {
       if (!this.open) {
         await this.happenings.learn(signal);
@@ -233,9 +238,4 @@ class Connection {
   private tell(): void {
     this.kept.tell((changed) => changed());
   }
-}
-
-function after(ms: number, act: () => void): Disposable {
-  const timer = setTimeout(act, ms);
-  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }

@@ -7,6 +7,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
@@ -22,6 +23,7 @@ export interface PiSessionsOptions {
   readonly report: (context: string, fault: unknown) => void;
   readonly retryMs?: number;
   readonly clock?: Clock;
+  readonly timers?: Timers;
 }
 
 /** A pi whose extension does not listen after this time runs without it. */
@@ -98,10 +100,10 @@ class Connection {
 
   constructor(
     private readonly path: string,
-    { retryMs, report }: PiSessionsOptions,
+    private readonly options: PiSessionsOptions,
   ) {
-    this.kept = new KeptOpen({ open: () => this.keepOpen(), close: () => void this.close() }, retryMs);
-    this.complain = complaintsOf(`the pi at ${path}`, report);
+    this.kept = new KeptOpen({ open: () => this.keepOpen(), close: () => void this.close() }, options);
+    this.complain = complaintsOf(`the pi at ${path}`, options.report);
   }
 
   async opened(): Promise<State> {
@@ -178,7 +180,7 @@ class Connection {
       const written = socket.write(bytes);
       if (written < 0) throw notThere(this.path, "write");
       bytes = bytes.subarray(written);
-      if (bytes.length > 0) await Bun.sleep(2);
+      if (bytes.length > 0) await (this.options.timers ?? systemTimers).pause(2);
     }
   }
 

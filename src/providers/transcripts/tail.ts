@@ -1,5 +1,5 @@
-import { nextTurn } from "../../os/nextTurn.ts";
-import { wholeLines } from "../../os/wholeLines.ts";
+import { systemFiles, type GrowingFiles } from "../../os/growingFiles.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { Entries, type Entry } from "./entries.ts";
 import type { LineReader } from "./port.ts";
 
@@ -10,19 +10,33 @@ const lookBackBytes = 4 * 1024 * 1024;
  */
 const keptEntries = 2_000;
 
+type TailFiles = Pick<GrowingFiles, "wholeLines">;
+
+export interface TailReading {
+  readonly files?: TailFiles;
+  readonly timers?: Pick<Timers, "nextTurn">;
+  /** How far back the file is read first. */
+  readonly lookBack?: number;
+}
+
 /** The entries of a growing file. One that shrank or was replaced is read from its beginning. */
 export class Tail {
   private offset: number | null = null;
   private inode = 0;
   private readonly entries = new Entries();
   private kept: Entry[] = [];
+  private readonly files: TailFiles;
+  private readonly timers: Pick<Timers, "nextTurn">;
+  private readonly lookBack: number;
 
   constructor(
     private readonly path: string,
     private readonly below: readonly string[],
     private readonly reader: LineReader,
-    private readonly lookBack = lookBackBytes,
-  ) {}
+    { files = systemFiles, timers = systemTimers, lookBack = lookBackBytes }: TailReading = {},
+  ) {
+    [this.files, this.timers, this.lookBack] = [files, timers, lookBack];
+  }
 
   /** What was read recently, oldest first. */
   get recent(): readonly Entry[] {
@@ -32,7 +46,7 @@ export class Tail {
   /** What was written since the last look, piece by piece: other work continues in between. */
   async *read(): AsyncIterable<Entry> {
     for (;;) {
-      const found = wholeLines(this.path, { below: this.below }, ({ size, inode }) => {
+      const found = this.files.wholeLines(this.path, { below: this.below }, ({ size, inode }) => {
         if (this.offset === null) return Math.max(0, size - this.lookBack);
         return inode === this.inode && size >= this.offset ? this.offset : 0;
       });
@@ -46,7 +60,7 @@ export class Tail {
       this.kept = [...this.kept, ...entries].slice(-keptEntries);
       yield* entries;
       if (!found.more) return;
-      await nextTurn();
+      await this.timers.nextTurn();
     }
   }
 

@@ -11,6 +11,7 @@ import { transportContract } from "../../../testing/transportContract.ts";
 import { until, untilGone } from "../../../testing/until.ts";
 import type { Attempt } from "../port.ts";
 import { hookEndpoint, hookTransport } from "./transport.ts";
+import { waitersIn } from "./waiters.ts";
 
 /** Leaves the real waiter behind, and another one after every turn that one has started. */
 function waitersOf({ pid, give }: ClaudeSession, program: string): AsyncDisposable {
@@ -51,7 +52,7 @@ async function aSession() {
   const { sessions, agent, given, proofOf } = session;
   return {
     transport: hookTransport({
-      bells,
+      waiters: waitersIn(bells),
       reportedState: (one) => sessions.reportedState(one),
       watchState: (one, changed) => sessions.watch(one, changed),
       proofOf,
@@ -103,7 +104,7 @@ test(
     layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
     const { sessions, agent, proofOf } = session;
     const transport = hookTransport({
-      bells: place.bells,
+      waiters: waitersIn(place.bells),
       reportedState: (one) => sessions.reportedState(one),
       watchState: (one, changed) => sessions.watch(one, changed),
       proofOf,

@@ -11,6 +11,7 @@ import type { Endpoint } from "../../../model/agent.ts";
 import type { Outcome } from "../../../model/delivery.ts";
 import { envelope } from "../../../model/envelope.ts";
 import type { Message } from "../../../model/message.ts";
+import { systemTimers, type Timers } from "../../../os/timers.ts";
 import { renewWatcher } from "../../../os/watchFolder.ts";
 import { lowestRank, type Transport } from "../port.ts";
 import { atomicBytes, hasReader, openInput, stdinKind, writeInput } from "../streams.ts";
@@ -19,8 +20,8 @@ import { atomicBytes, hasReader, openInput, stdinKind, writeInput } from "../str
 const inlineLimit = 4 << 20;
 
 export function standardInputTransport({
-  pause = Bun.sleep,
-}: { readonly pause?: (ms: number) => Promise<void> } = {}): Transport {
+  timers = systemTimers,
+}: { readonly timers?: Pick<Timers, "pause"> } = {}): Transport {
   return {
     name: stdinKind.transport,
     traits: { bestProof: "written", authority: "user", quiet: true, rank: lowestRank, input: "stream" },
@@ -60,7 +61,7 @@ export function standardInputTransport({
     const wasCut = existsSync(cutMark);
     const bytes = Buffer.from(`${wasCut ? "\n" : ""}${textFor(message)}\n`);
     if (bytes.length > atomicBytes) writeFileSync(cutMark, message.tag, { mode: 0o600 });
-    const written = await writeInput(fd, bytes, { pause, signal });
+    const written = await writeInput(fd, bytes, { timers, signal });
     if (written === bytes.length || (written === 0 && !wasCut)) rmSync(cutMark, { force: true });
     if (written === bytes.length) return { kind: "delivered", proof: "written" };
     if (written === 0) return { kind: "held", hold: { reason: "busy", detail: "its input is full; it does not read" } };

@@ -31,6 +31,8 @@ export interface ClaudeSocketParts extends SessionRecord {
   readonly command?: (agent: Agent) => string;
   /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
   readonly replyPath?: (session: RegisteredSession, agent: Agent) => Promise<string | null>;
+  /** Writes one message to the session's socket. */
+  readonly write?: typeof writeToInbox;
 }
 
 /** Bytes that go whole. */
@@ -44,6 +46,7 @@ export function claudeSocketTransport({
   hooksReach,
   command,
   replyPath = async () => null,
+  write = writeToInbox,
   ...record
 }: ClaudeSocketParts): Transport {
   return {
@@ -69,7 +72,7 @@ export function claudeSocketTransport({
       const { text } = envelopeFor(message, agent);
       const back = await replyPath(session, agent);
       try {
-        await writeToInbox(
+        await write(
           session.messagingSocketPath,
           { text, messageId: message.id, priority: message.hard ? "now" : "next", ...(back && { replyPath: back }) },
           signal,

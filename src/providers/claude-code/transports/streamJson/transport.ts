@@ -3,17 +3,17 @@
  * each. The model reads it as user. A line that is not whole ends the program, so a line that
  * was begun is always finished.
  */
-import { closeSync, statSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "../../../../model/agent.ts";
 import type { Outcome, TranscriptProof } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import type { Message } from "../../../../model/message.ts";
-import { nextTurn } from "../../../../os/nextTurn.ts";
-import { wholeLines } from "../../../../os/wholeLines.ts";
+import { systemFiles, type GrowingFiles } from "../../../../os/growingFiles.ts";
+import { systemTimers, type Timers } from "../../../../os/timers.ts";
 import { claudeFiles } from "../../terminal.ts";
 import { holdOf, type ReadReportedState } from "../../../../agents/status/reportedState.ts";
-import { createBell, renewWatcher } from "../../../../os/watchFolder.ts";
+import { createBell } from "../../../../os/watchFolder.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";
 import { hasReader, openInput, streamsIn, writeInput, type Streams } from "../../../../delivery/transports/streams.ts";
 import { endpointKind } from "../../../../delivery/transports/endpointKind.ts";
@@ -26,7 +26,8 @@ export interface StreamJsonParts {
   readonly reportedState: ReadReportedState;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
   readonly proofOf: (agent: Agent, message: Message) => Promise<TranscriptProof | null>;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Timers;
+  readonly files?: GrowingFiles;
 }
 
 const inlineLimit = 900_000;
@@ -42,7 +43,8 @@ export function streamJsonTransport({
   reportedState,
   watchState,
   proofOf,
-  pause = Bun.sleep,
+  timers = systemTimers,
+  files = systemFiles,
 }: StreamJsonParts): Transport {
   return {
     name: streamJsonKind.transport,
@@ -70,13 +72,14 @@ export function streamJsonTransport({
       const streams = streamsOf(agent);
       const fd = streams && openInput(streams.input);
       if (streams === null || fd === null) return { kind: "gone", detail: `${agent.name} does not read its input` };
-      const from = statSync(streams.output, { throwIfNoEntry: false })?.size ?? 0;
+      const from = files.sizeOf(streams.output);
       try {
-        await writeInput(fd, Buffer.from(linesFor(message)), { pause });
+        await writeInput(fd, Buffer.from(linesFor(message)), { timers });
       } finally {
         closeSync(fd);
       }
-      const begun = await hasBegun(streams, message, from, AbortSignal.any([signal, AbortSignal.timeout(beginMs)]));
+      const patience = AbortSignal.any([signal, timers.timeout(beginMs)]);
+      const begun = await hasBegun(streams, message, from, { timers, files, signal: patience });
       return begun
         ? { kind: "delivered", proof: "submitted", detail: "the program says that it began with it" }
         : { kind: "delivered", proof: "written", detail: "the program has it in its queue" };
@@ -118,14 +121,25 @@ export function linesFor(message: Message): string {
   return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-async function hasBegun({ output }: Streams, { id }: Message, from: number, signal: AbortSignal): Promise<boolean> {
-  const bell = createBell(signal);
+interface Listening {
+  readonly timers: Timers;
+  readonly files: GrowingFiles;
+  readonly signal: AbortSignal;
+}
+
+async function hasBegun(
+  { output }: Streams,
+  { id }: Message,
+  from: number,
+  { timers, files, signal }: Listening,
+): Promise<boolean> {
+  const bell = createBell(signal, timers);
   let read = from;
-  const watcher = renewWatcher(undefined, dirname(output), bell.ring);
+  const watcher = files.renewWatcher(undefined, dirname(output), bell.ring);
   try {
     for (;;) {
       // A file that is shorter than before was restarted.
-      const lines = wholeLines(output, { below: dirname(output) }, ({ size }) => (size < read ? 0 : read));
+      const lines = files.wholeLines(output, { below: dirname(output) }, ({ size }) => (size < read ? 0 : read));
       read = lines?.end ?? read;
       if (
         lines?.bytes
@@ -135,7 +149,7 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
       )
         return true;
       if (signal.aborted) return false;
-      await (lines?.more ? nextTurn() : bell.wait(sweepMs));
+      await (lines?.more ? timers.nextTurn() : bell.wait(sweepMs));
     }
   } finally {
     watcher?.close();

@@ -8,7 +8,7 @@ import type { HoldReason, Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { elapsedFor, type AgentId, type Clock } from "../../../../model/ids.ts";
 import type { Message } from "../../../../model/message.ts";
-import { isRecorded, type Rollout } from "../../rollout.ts";
+import { isRecorded, type Rollout, type RolloutReading } from "../../rollout.ts";
 import { codexQueueOf, type CodexQueue } from "../../queue.ts";
 import { codexMentions } from "../../terminal.ts";
 import type { ProbingTransport, Readiness, Transport } from "../../../../delivery/transports/port.ts";
@@ -16,7 +16,7 @@ import { endpointKind } from "../../../../delivery/transports/endpointKind.ts";
 
 export const codexQueueKind = endpointKind("codex-queue", {});
 
-export interface CodexQueueParts {
+export interface CodexQueueParts extends RolloutReading {
   /** Tells what speaks against typing into the agent's pane. */
   readonly pane: Pick<ProbingTransport, "probe">;
   readonly queueOf?: (agent: Agent) => CodexQueue | null;
@@ -34,7 +34,8 @@ const inlineLimit = 100_000;
  */
 const takenMs = 15_000;
 
-export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clock }: CodexQueueParts): Transport {
+export function codexQueueTransport(parts: CodexQueueParts): Transport {
+  const { pane, queueOf = codexQueueOf, command, clock } = parts;
   const elapsed = elapsedFor(clock);
   const last = new Map<AgentId, { readonly message: Message; readonly rollout: Rollout; readonly at: number }>();
 
@@ -68,7 +69,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
 
     async inspect({ agent, message }): Promise<Outcome> {
       const queue = queueOf(agent);
-      if (queue !== null && (await isRecorded(queue.transcript, message)))
+      if (queue !== null && (await isRecorded(queue.transcript, message, parts)))
         return { kind: "delivered", proof: "submitted", detail: "the conversation holds it" };
       return { kind: "unknown", detail: "it may be in Codex's queue" };
     },
@@ -88,7 +89,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
   async function waits({ id }: Agent): Promise<boolean> {
     const queued = last.get(id);
     if (queued === undefined) return false;
-    if (elapsed() - queued.at < takenMs && !(await isRecorded(queued.rollout, queued.message))) return true;
+    if (elapsed() - queued.at < takenMs && !(await isRecorded(queued.rollout, queued.message, parts))) return true;
     last.delete(id);
     return false;
   }

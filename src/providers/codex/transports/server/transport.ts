@@ -11,17 +11,17 @@ import type { Authority, Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
-import { isRecorded, lengthOf, untilRecorded } from "../../rollout.ts";
+import { systemTimers } from "../../../../os/timers.ts";
+import { isRecorded, lengthOf, untilRecorded, type RolloutReading } from "../../rollout.ts";
 import { codexServerOf, reportedBy, type CodexThreads, type Thread } from "../../threads.ts";
 import { codexMentions } from "../../terminal.ts";
 import { holdOf } from "../../../../agents/status/reportedState.ts";
 import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
-export interface CodexServerParts {
+export interface CodexServerParts extends RolloutReading {
   readonly threads: Pick<CodexThreads, "find" | "request" | "watch" | "transcriptOf" | "rolloutAt">;
   /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
-  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** Codex refuses more than 1 048 576 characters. */
@@ -31,7 +31,8 @@ const contextLimit = 3_600;
 /** What a thread has taken is in its record after this time. */
 const recordedMs = 500;
 
-export function codexServerTransport({ threads, command, pause = Bun.sleep }: CodexServerParts): Transport {
+export function codexServerTransport(parts: CodexServerParts): Transport {
+  const { threads, command, timers = systemTimers } = parts;
   return {
     name: "codex-server",
     traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 20, inTurn: 20, fromAgent: 10 } },
@@ -61,7 +62,7 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
       if (path === null)
         return { kind: "error", detail: `Codex does not say where it writes down the thread ${threadId}` };
       const rollout = threads.rolloutAt(agent, path);
-      const offset = lengthOf(rollout);
+      const offset = lengthOf(rollout, parts);
       const { authority, envelope: _, ...turn } = turnWith(message, command?.(agent));
       try {
         await threads.request(agent, "turn/start", { threadId, clientUserMessageId: message.id, ...turn }, signal);
@@ -69,7 +70,7 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
         const { message: detail, operands } = asTielineError(thrown);
         return operands["refused"] === true ? { kind: "error", detail } : { kind: "unknown", detail, authority };
       }
-      if (await untilRecorded(rollout, offset, message, signal))
+      if (await untilRecorded(rollout, offset, message, signal, parts))
         return { kind: "delivered", proof: "submitted", detail: "the conversation holds it", authority };
       return {
         kind: "unknown",
@@ -91,13 +92,13 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
         detail: "the conversation holds it",
         authority,
       } as const;
-      if (await isRecorded(rollout, message)) return recorded;
+      if (await isRecorded(rollout, message, parts)) return recorded;
       // Codex keeps what it was given until the turn ends; only then is it gone if it was not read.
       const thread = await threads.find(agent).catch(() => null);
       if (thread?.status.type === "active")
         return { kind: "unknown", detail: "the turn continues, and the model has not read it yet", authority };
-      await pause(recordedMs);
-      return (await isRecorded(rollout, message))
+      await timers.pause(recordedMs);
+      return (await isRecorded(rollout, message, parts))
         ? recorded
         : { kind: "absent", detail: "the turn ended before the model read it" };
     },

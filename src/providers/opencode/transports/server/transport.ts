@@ -10,6 +10,7 @@ import type { Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
+import { systemTimers, type Timers } from "../../../../os/timers.ts";
 import { partId, type MessageProgress } from "../../conversation.ts";
 import { opencodeLocatorOf, type OpencodeSessions } from "../../sessions.ts";
 import { holdOf } from "../../../../agents/status/reportedState.ts";
@@ -22,7 +23,7 @@ export interface OpencodeServerParts {
   >;
   /** How an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Timers;
 }
 
 const inlineLimit = 900_000;
@@ -31,7 +32,7 @@ const answerMs = 3_000;
 /** A turn that was just begun shows in the conversation after this time. */
 const begunMs = 1_000;
 
-export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }: OpencodeServerParts): Transport {
+export function opencodeServerTransport({ sessions, command, timers = systemTimers }: OpencodeServerParts): Transport {
   return {
     name: "opencode-server",
     traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 30, inTurn: 30, fromAgent: 70 } },
@@ -114,14 +115,14 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
     wanted: readonly MessageProgress["kind"][],
     signal: AbortSignal,
   ): Promise<MessageProgress> {
-    const over = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+    const over = AbortSignal.any([signal, timers.timeout(answerMs)]);
     const bell = { ring: (): void => undefined };
     using _ = sessions.watch(agent, () => bell.ring());
     for (;;) {
       const rung = new Promise<void>((resolve) => (bell.ring = resolve));
       const progress = (await progressNow(agent, message)) ?? { kind: "absent" };
       if (wanted.includes(progress.kind) || over.aborted) return progress;
-      await Promise.race([rung, pause(200)]);
+      await Promise.race([rung, timers.pause(200)]);
     }
   }
 
@@ -134,7 +135,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
   async function isAtRest(agent: Agent): Promise<boolean> {
     const rests = async (): Promise<boolean> => (await sessions.ask(agent).catch(() => null))?.state === "idle";
     if (!(await rests())) return false;
-    await pause(begunMs);
+    await timers.pause(begunMs);
     return rests();
   }
 }

@@ -10,6 +10,7 @@ import type { Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
+import { systemTimers, type Timers } from "../../../../os/timers.ts";
 import type { PiFinding } from "../../extension.ts";
 import type { PiSessions } from "../../sessions.ts";
 import { holdOf } from "../../../../agents/status/reportedState.ts";
@@ -17,14 +18,14 @@ import type { Attempt, Readiness, Transport } from "../../../../delivery/transpo
 
 export interface PiExtensionParts {
   readonly sessions: Pick<PiSessions, "reportedState" | "ask" | "call" | "watch">;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Timers;
 }
 
 const inlineLimit = 900_000;
 /** A model that has not begun to answer after this time is waited for elsewhere. */
 const answerMs = 3_000;
 
-export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensionParts): Transport {
+export function piExtensionTransport({ sessions, timers = systemTimers }: PiExtensionParts): Transport {
   return {
     name: "pi-extension",
     traits: { bestProof: "transcript", authority: "user", rank: { atTurnEnd: 40, inTurn: 40, fromAgent: 20 } },
@@ -66,7 +67,7 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
 
   /** Its outcome once the model has started to answer, or after the timeout. */
   async function answered(agent: Agent, { id }: Message, signal: AbortSignal): Promise<PiFinding> {
-    const over = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+    const over = AbortSignal.any([signal, timers.timeout(answerMs)]);
     const bell = { ring: (): void => undefined };
     using _ = sessions.watch(agent, () => bell.ring());
     for (;;) {
@@ -74,7 +75,7 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
       const finding = await sessions.call(agent, { find: id }, signal).catch(() => null);
       if (finding !== null && (finding.progress !== "asked" || over.aborted)) return finding;
       if (over.aborted) return { progress: "asked", stopped: [] };
-      await Promise.race([rung, pause(200)]);
+      await Promise.race([rung, timers.pause(200)]);
     }
   }
 }
