@@ -1,4 +1,7 @@
-/** What an operation is. OpenAPI, docs/api.md and the checks of every call are derived from it. */
+/**
+ * What an operation is. The checks of every call, OpenAPI, docs/api.md, the help of commands and the MCP tools are
+ * derived from it.
+ */
 import type { z } from "zod";
 import type { Access } from "./access.ts";
 import type { Caller } from "./schema.ts";
@@ -15,7 +18,7 @@ export interface Call {
 
 export interface Operation<Name extends string, In extends z.ZodType, Out extends z.ZodType, Parts> {
   readonly name: Name;
-  /** One line for docs/api.md and docs/openapi.json. */
+  /** One sentence in the imperative, for docs, help and MCP. Each field of the input is described as well. */
   readonly summary: string;
   readonly access: Access;
   readonly input: In;

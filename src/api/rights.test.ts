@@ -36,7 +36,7 @@ const expected: Readonly<Record<OperationName, readonly Role[]>> = {
   show: [...readers, "ana"],
   status: [...readers, "ana"],
   wait: [...readers, "ana"],
-  answer: [...readers, "ana"],
+  awaitAnswer: [...readers, "ana"],
   cancel: [...readers, "ana"],
   retry: [...readers, "ana"],
   inbox: readers,

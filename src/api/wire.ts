@@ -66,7 +66,7 @@ export const methods: Record<OperationName, "GET" | "POST"> = {
   profileAdd: "POST",
   profileRemove: "POST",
   note: "POST",
-  answer: "GET",
+  awaitAnswer: "GET",
   requests: "GET",
   answerRequest: "POST",
   metrics: "GET",

@@ -1,18 +1,29 @@
+import type { OperationName } from "../api/schema.ts";
 import type { Client } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * Commands are data: the parser, `help`, the completions and docs/cli.md all read the same object. This file holds
- * types only, so that it costs a running command nothing.
+ * Commands are data: the parser, `help`, the completions and docs/cli.md all read the same object. What an operation
+ * of the API says about itself and its fields is not repeated here: a command names the operation, and described.ts
+ * reads the words when they are shown. This file holds types only, so that it costs a running command nothing.
  */
 
 /** What a shell can complete for a value in addition to its choices. */
 export type Completion = "agent" | "profile" | "team" | "tag" | "file" | "directory";
 
-export interface Argument {
+/**
+ * What an argument or a flag means. One that becomes a field of an operation names the field, and `note` adds what
+ * only the command line knows. Where actions have different operations, the field is named for each action.
+ */
+export type Meaning =
+  | { readonly field: string | Readonly<Record<string, string>>; readonly note?: string; readonly summary?: never }
+  | { readonly operation: OperationName; readonly summary?: never }
+  | { readonly summary: string };
+
+export type Argument = Meaning & ArgumentShape;
+export interface ArgumentShape {
   readonly name: string;
-  readonly summary: string;
   readonly optional?: boolean;
   /** Takes all the words that are left. Only for the last argument. */
   readonly many?: boolean;
@@ -20,8 +31,8 @@ export interface Argument {
   readonly complete?: Completion;
 }
 
-export interface Flag {
-  readonly summary: string;
+export type Flag = Meaning & FlagShape;
+export interface FlagShape {
   /** One letter, or "" for a lone `-`. */
   readonly short?: string;
   /** What the value is called in the usage. Without it the flag is on or off. */
@@ -80,10 +91,23 @@ export interface Context<A extends readonly Argument[] = [], F extends Flags = R
 
 export type Group = "Messages" | "Agents" | "Project" | "Tieline itself";
 
-export interface Command<A extends readonly Argument[] = readonly Argument[], F extends Flags = Flags> {
+/** Where the summary of a command and its fields come from. */
+type Origin =
+  /** It is this operation. */
+  | { readonly operation: OperationName; readonly summary?: never }
+  /** It does something of its own with these operations. */
+  | { readonly uses: readonly OperationName[]; readonly summary: string }
+  /** Its first argument selects one of these, each with an operation or words of its own. */
+  | {
+      readonly actions: Readonly<Record<string, OperationName | { readonly summary: string }>>;
+      readonly summary: string;
+    }
+  /** It needs no operation. */
+  | { readonly summary: string };
+
+export type Command<A extends readonly Argument[] = readonly Argument[], F extends Flags = Flags> = Origin & {
   readonly name: string;
   readonly group: Group;
-  readonly summary: string;
   /** How it is called, without `tieline`; more than one when there are forms. */
   readonly usage: readonly string[];
   /** What a user should know beyond the flags, in short paragraphs. */
@@ -93,7 +117,7 @@ export interface Command<A extends readonly Argument[] = readonly Argument[], F 
   readonly examples: readonly (readonly [command: string, explanation: string])[];
   /** Resolves with the exit code. */
   run(context: Context<A, F>): Promise<number>;
-}
+};
 
 /** A command whose arguments are known only when it runs. */
 // eslint-disable-next-line typescript/no-explicit-any -- contexts of different commands have nothing in common

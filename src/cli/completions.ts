@@ -1,5 +1,5 @@
-import type { AnyCommand, Argument, Completion, Flag } from "./command.ts";
-import { flagsOf } from "./help.ts";
+import type { ArgumentShape, Completion, FlagShape } from "./command.ts";
+import { phrase, type DescribedCommand, type DescribedFlag } from "./described.ts";
 
 /** Completion scripts made from the data of the commands, so that they cannot be out of date. */
 export const scripts = { bash, zsh, fish } as const;
@@ -14,15 +14,13 @@ const lists = {
 type Listed = keyof typeof lists;
 
 const isListed = (complete: Completion | undefined): complete is Listed => complete !== undefined && complete in lists;
-const listedIn = (command: AnyCommand): Listed[] => [
-  ...new Set((command.args as readonly Argument[]).map(({ complete }) => complete).filter(isListed)),
+const listedIn = (command: DescribedCommand): Listed[] => [
+  ...new Set(command.args.map(({ complete }) => complete).filter(isListed)),
 ];
 
-function bash(commands: readonly AnyCommand[]): string {
+function bash(commands: readonly DescribedCommand[]): string {
   const cases = commands.map((command) => {
-    const values = flagsOf(command)
-      .filter(([, flag]) => flag.value !== undefined)
-      .flatMap(bashValue);
+    const values = command.flags.filter(([, flag]) => flag.value !== undefined).flatMap(bashValue);
     return [
       `    ${command.name})`,
       ...(values.length === 0 ? [] : ['      case "$previous" in', ...values, "      esac"]),
@@ -48,14 +46,13 @@ complete -F _tieline tieline
 `;
 }
 
-function bashValue([name, flag]: [string, Flag]): string[] {
+function bashValue([name, flag]: DescribedFlag): string[] {
   const pattern = flag.short ? `-${flag.short}|--${name}` : `--${name}`;
   return [`        ${pattern}) ${bashReply(flag)}; return ;;`];
 }
 
-function bashReply({ choices, suggest, complete }: Flag): string {
-  if (suggest) return bashReply({ summary: "", choices: suggest });
-  if (choices) return `COMPREPLY=($(compgen -W '${choices.join(" ")}' -- "$current"))`;
+function bashReply({ choices, suggest = choices, complete }: FlagShape): string {
+  if (suggest) return `COMPREPLY=($(compgen -W '${suggest.join(" ")}' -- "$current"))`;
   if (isListed(complete)) return `COMPREPLY=($(compgen -W "$(${lists[complete]})" -- "$current"))`;
   const actions: Record<Exclude<Completion, Listed>, string> = {
     file: 'COMPREPLY=($(compgen -f -- "$current"))',
@@ -64,11 +61,11 @@ function bashReply({ choices, suggest, complete }: Flag): string {
   return complete ? actions[complete] : ":";
 }
 
-function zsh(commands: readonly AnyCommand[]): string {
-  const names = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}`);
+function zsh(commands: readonly DescribedCommand[]): string {
+  const names = commands.map(({ name, summary }) => `    ${quote(`${name}:${phrase(summary)}`)}`);
   const cases = commands.map((command) => {
-    const flags = flagsOf(command).map(zshFlag);
-    const args = command.args.map((argument: Argument, index: number) =>
+    const flags = command.flags.map(zshFlag);
+    const args = command.args.map((argument, index) =>
       quote(`${argument.many ? "*" : index + 1}:${argument.name}:${zshAction(argument)}`),
     );
     return [
@@ -97,24 +94,28 @@ if [[ $funcstack[1] = _tieline ]]; then _tieline "$@"; else compdef _tieline tie
 `;
 }
 
-function zshFlag([name, flag]: [string, Flag]): string {
+function zshFlag([name, flag]: DescribedFlag): string {
   const summary = flag.summary.replaceAll(/[[\]:]/g, " ");
   const value = flag.value === undefined ? "" : `:${flag.value}:${zshAction(flag)}`;
   const long = quote(`--${name}[${summary}]${value}`);
   return flag.short ? `${long} ${quote(`-${flag.short}[${summary}]${value}`)}` : long;
 }
 
-function zshAction({ choices, suggest = choices, complete }: Pick<Flag, "choices" | "suggest" | "complete">): string {
+function zshAction({
+  choices,
+  suggest = choices,
+  complete,
+}: Pick<FlagShape, "choices" | "suggest" | "complete">): string {
   if (suggest) return `(${suggest.join(" ")})`;
   if (isListed(complete)) return `_tieline_${complete}s`;
   return complete === undefined ? " " : complete === "file" ? "_files" : "_files -/";
 }
 
-function fish(commands: readonly AnyCommand[]): string {
+function fish(commands: readonly DescribedCommand[]): string {
   const lines = commands.flatMap((command) => [
-    `complete -c tieline -n __fish_use_subcommand -a ${command.name} -d ${quote(command.summary)}`,
-    ...flagsOf(command).map(([name, flag]) => fishFlag(command.name, name, flag)),
-    ...command.args.flatMap((argument: Argument) => fishArgument(command.name, argument)),
+    `complete -c tieline -n __fish_use_subcommand -a ${command.name} -d ${quote(phrase(command.summary))}`,
+    ...command.flags.map(([name, flag]) => fishFlag(command.name, name, flag)),
+    ...command.args.flatMap((argument) => fishArgument(command.name, argument)),
   ]);
   return `# Tieline completions for fish\ncomplete -c tieline -f\n${lines.join("\n")}\n`;
 }
@@ -122,7 +123,7 @@ function fish(commands: readonly AnyCommand[]): string {
 function fishFlag(
   command: string,
   name: string,
-  { short, value, summary, choices, suggest = choices, complete }: Flag,
+  { short, value, summary, choices, suggest = choices, complete }: DescribedFlag[1],
 ): string {
   const parts = [`complete -c tieline -n '__fish_seen_subcommand_from ${command}'`, `-l ${name}`];
   if (short) parts.push(`-s ${short}`);
@@ -132,12 +133,11 @@ function fishFlag(
   return [...parts, `-d ${quote(summary)}`].join(" ");
 }
 
-function fishArgument(command: string, { choices, complete }: Argument): string[] {
+function fishArgument(command: string, { choices, complete }: ArgumentShape): string[] {
   const values = choices ? quote(choices.join(" ")) : isListed(complete) ? `'(${lists[complete]})'` : null;
   return values === null ? [] : [`complete -c tieline -n '__fish_seen_subcommand_from ${command}' -a ${values}`];
 }
 
-const longFlags = (command: AnyCommand): string[] => flagsOf(command).map(([name]) => `--${name}`);
-const bashWords = (command: AnyCommand): string[] =>
-  command.args.flatMap((argument: Argument) => argument.choices ?? []);
+const longFlags = (command: DescribedCommand): string[] => command.flags.map(([name]) => `--${name}`);
+const bashWords = (command: DescribedCommand): string[] => command.args.flatMap((argument) => argument.choices ?? []);
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

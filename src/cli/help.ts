@@ -1,18 +1,18 @@
-import { standardFlags } from "./args.ts";
-import type { AnyCommand, Argument, Flag, Flags, Group } from "./command.ts";
+import type { ArgumentShape, FlagShape, Group } from "./command.ts";
+import { phrase, type DescribedCommand } from "./described.ts";
 import { apart } from "./rows.ts";
 import type { Paint } from "./terminal.ts";
 
 export const groups: readonly Group[] = ["Messages", "Agents", "Project", "Tieline itself"];
 
-export function overview(commands: readonly AnyCommand[], paint: Paint): string[] {
+export function overview(commands: readonly DescribedCommand[], paint: Paint): string[] {
   const width = Math.max(...commands.map(({ name }) => name.length)) + 3;
   const listed = groups.flatMap((group) => [
     "",
     paint("bold", group),
     ...commands
       .filter((command) => command.group === group)
-      .map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`),
+      .map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${phrase(summary)}`),
   ]);
   return [
     "Tieline: send messages to AI coding agents by name, and see whether they arrived.",
@@ -24,21 +24,18 @@ export function overview(commands: readonly AnyCommand[], paint: Paint): string[
   ];
 }
 
-export function helpFor(command: AnyCommand, paint: Paint): string[] {
+export function helpFor(command: DescribedCommand, paint: Paint): string[] {
   const sections = [
-    [`tieline ${paint("bold", command.name)}: ${command.summary}`],
+    wrap(command.summary, 96),
     section(
       "Usage",
       command.usage.map((form) => `tieline ${form}`),
       paint,
     ),
-    apart((command.details ?? []).map((paragraph) => wrap(paragraph, 96))),
-    section(
-      "Arguments",
-      columns(command.args.map((argument: Argument) => [argumentName(argument), describe(argument)])),
-      paint,
-    ),
-    section("Flags", columns(flagsOf(command).map(([name, flag]) => [flagName(name, flag), describe(flag)])), paint),
+    apart(command.details.map((paragraph) => wrap(paragraph, 96))),
+    section("Actions", columns(command.actions), paint),
+    section("Arguments", columns(command.args.map((argument) => [argumentName(argument), describe(argument)])), paint),
+    section("Flags", columns(command.flags.map(([name, flag]) => [flagName(name, flag), describe(flag)])), paint),
     section(
       "Examples",
       command.examples.flatMap(([line, why]) => [paint("dim", `# ${why}`), line]),
@@ -48,20 +45,12 @@ export function helpFor(command: AnyCommand, paint: Paint): string[] {
   return apart(sections.filter((lines) => lines.length > 0));
 }
 
-export function flagsOf(command: AnyCommand): [string, Flag][] {
-  return Object.entries({ ...(command.flags as Flags), ...withoutOwn(command.flags as Flags) });
-}
-
-function withoutOwn(own: Flags): Flags {
-  return Object.fromEntries(Object.entries(standardFlags).filter(([name]) => !(name in own)));
-}
-
-export function argumentName({ name, optional, many }: Argument): string {
+export function argumentName({ name, optional, many }: ArgumentShape): string {
   const label = many ? `${name}…` : name;
   return optional ? `[${label}]` : `<${label}>`;
 }
 
-export function flagName(name: string, { short, value }: Flag): string {
+export function flagName(name: string, { short, value }: FlagShape): string {
   const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
   return value === undefined ? names : `${names} ${value}`;
 }

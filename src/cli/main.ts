@@ -31,8 +31,12 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
   const command = await load(name);
   const { args, flags } = await parse(command, argv);
   if (flags["help"]) {
-    const { helpFor } = await import("./help.ts");
-    await terminal.print(helpFor(command, terminal.paint));
+    const [{ helpFor }, { described }, { operationWords }] = await Promise.all([
+      import("./help.ts"),
+      import("./described.ts"),
+      import("../api/operationWords.ts"),
+    ]);
+    await terminal.print(helpFor(described(command, operationWords()), terminal.paint));
     return 0;
   }
   const team = flags["team"] as string | undefined;

@@ -1,16 +1,16 @@
 import { deadlines } from "../client/deadlines.ts";
 import { errorCodes } from "../model/errors.ts";
 import { momentMs } from "./attend.ts";
-import type { AnyCommand, Argument } from "./command.ts";
+import { phrase, type DescribedCommand } from "./described.ts";
 import { everyMs, probeMs, silentMs } from "./stall.ts";
 import { startDeadlineMs } from "./start.ts";
-import { argumentName, describe, flagName, flagsOf, groups } from "./help.ts";
+import { argumentName, describe, flagName, groups } from "./help.ts";
 
 /** docs/cli.md, made from the data of the commands. */
-export function reference(commands: readonly AnyCommand[]): string {
+export function reference(commands: readonly DescribedCommand[]): string {
   return [
     "# The command line",
-    "Made by `scripts/docs-cli.ts` from `src/cli/commands/`; change it there.",
+    "Made by `scripts/docs-cli.ts` from `src/cli/commands/` and `src/api/operations/`; change it there.",
     contents(commands),
     scripts,
     times,
@@ -21,12 +21,12 @@ export function reference(commands: readonly AnyCommand[]): string {
     .concat("\n");
 }
 
-function contents(commands: readonly AnyCommand[]): string {
+function contents(commands: readonly DescribedCommand[]): string {
   return groups
     .map((group) => {
       const names = commands
         .filter((command) => command.group === group)
-        .map(({ name, summary }) => `- [\`${name}\`](#tieline-${name}): ${summary}`);
+        .map(({ name, summary }) => `- [\`${name}\`](#tieline-${name}): ${phrase(summary)}`);
       return [`**${group}**`, "", ...names].join("\n");
     })
     .join("\n\n");
@@ -105,14 +105,15 @@ function exitCodes(): string {
   return ["## Exit codes", "", "| Exit | Meaning | Error codes |", "|---|---|---|", ...rows].join("\n");
 }
 
-function page(command: AnyCommand): string {
-  const args = command.args.map((argument: Argument) => [argumentName(argument), describe(argument)]);
-  const flags = flagsOf(command).map(([name, flag]) => [flagName(name, flag), describe(flag)]);
+function page(command: DescribedCommand): string {
+  const args = command.args.map((argument) => [argumentName(argument), describe(argument)]);
+  const flags = command.flags.map(([name, flag]) => [flagName(name, flag), describe(flag)]);
   return [
     `## tieline ${command.name}`,
-    `${sentence(command.summary)}`,
+    command.summary,
     ["```sh", ...command.usage.map((form) => `tieline ${form}`), "```"].join("\n"),
-    ...(command.details ?? []),
+    ...command.details,
+    rowsOf("Action", command.actions),
     rowsOf("Argument", args),
     rowsOf("Flag", flags),
     ["```sh", ...command.examples.flatMap(([line, why]) => [`# ${why}`, line]), "```"].join("\n"),
@@ -129,5 +130,3 @@ function rowsOf(title: string, rows: readonly (readonly string[])[]): string {
     ...rows.map(([name, text]) => `| \`${name}\` | ${text!.replaceAll("|", "\\|")} |`),
   ].join("\n");
 }
-
-const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;

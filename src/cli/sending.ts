@@ -8,6 +8,9 @@ import { receiptLines } from "./receipts.ts";
 import type { Terminal } from "./terminal.ts";
 import { positiveDurationMs } from "./times.ts";
 
+/** The words of a command that are its text. */
+export const textMeaning = { field: "body", note: "several words are joined by spaces" } as const;
+
 /** What send, broadcast and reply have in common. */
 export const sendingFlags = {
   file: { short: "f", value: "FILE", complete: "file", summary: "read the text from a file; - is stdin" },
@@ -15,22 +18,23 @@ export const sendingFlags = {
   when: {
     value: "WHEN",
     choices: ["turn", "tool", "interrupt"] as const satisfies readonly When[],
-    summary: "when it should reach the agent: at idle, after the current tool, before the next tool",
+    field: "when",
   },
-  hard: { summary: "with --when interrupt: also stop a running generation" },
+  hard: { field: "hard" },
   wait: {
     value: "STATE",
     choices: ["delivered", "seen", "answered"] as const satisfies readonly Wanted[],
-    summary: "return only when every recipient has got that far",
+    field: "wait",
+    note: "returns when every recipient has reached it",
   },
   timeout: {
     value: "TIME",
     parse: positiveDurationMs,
     summary: "how long --wait waits; delivery.readyTimeoutMs (30s), for answered 10m",
   },
-  ttl: { value: "TIME", parse: positiveDurationMs, summary: "give up when it could not be delivered by then" },
-  key: { value: "KEY", summary: "idempotency key: the same key from the same sender is the same message" },
-  from: { value: "NAME", summary: "the user only: send as an object or alias" },
+  ttl: { value: "TIME", parse: positiveDurationMs, field: "ttlMs" },
+  key: { value: "KEY", field: "key" },
+  from: { value: "NAME", field: "from" },
 } as const satisfies Flags;
 
 export type SendingValues = FlagValues<typeof sendingFlags> & StandardValues;

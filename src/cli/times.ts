@@ -33,6 +33,9 @@ export function positiveDurationMs(text: string, what = "duration", days = mostD
   });
 }
 
+/** How a moment in the past is written. */
+export const momentForms = "2h or 1d ago, or a date such as 2026-11-15T16:00";
+
 /**
  * A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise.
  */

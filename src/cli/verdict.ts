@@ -13,9 +13,9 @@ export const verdictArgs = [
     name: "tag",
     optional: true,
     complete: "tag",
-    summary: "the request, such as MSG_SCOUT_7f3a91c2; without it, all that are open are shown",
+    field: "tag",
   },
-  { name: "text", optional: true, many: true, summary: "what else to say; several words are joined by spaces" },
+  { name: "text", optional: true, many: true, field: "text", note: "several words are joined by spaces" },
 ] as const;
 
 export const verdictDetails = [

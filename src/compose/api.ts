@@ -125,7 +125,7 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
     ...bind(requestOperations, {
       ...{ ...views, ...ending, callers, mailbox, router, clock, busy: new Set<MessageId>() },
     }),
-    ...bind(ownOperations, { ...views, callers, rights, waits, mailbox, directory, courier }),
+    ...bind(ownOperations, { ...views, callers, rights, waits, mailbox, directory, courier, resolve }),
     ...bind(agentOperations, {
       ...{ ...views, callers, rights, mailbox, directory, courier, statusMonitor, native, resolve },
     }),
@@ -143,7 +143,7 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
     }),
     ...bind(readingOperations, { callers, directory, resolve, servers, tmux, config }),
     ...bind(seeingOperations, { callers, directory, resolve, servers, teams, transports, statusMonitor }),
-    ...bind(profileOperations, { callers, directory, resolve, profiles, teams, trust }),
+    ...bind(profileOperations, { callers, directory, profiles, teams, trust }),
     ...bind(topologyOperations, { callers, rights, directory, resolve, lookups, teams, profiles }),
     ...bind(teamOperations, { ...ending, callers, rights, teams, mailbox, courier, lookups, resolve }),
     ...bind(trustOperations, { callers, teams, trust, trustChanged }),

@@ -1,6 +1,6 @@
 /** The API as OpenAPI 3.1, made from the schemas that requests are validated with. */
 import { z } from "zod";
-import { definitions } from "../api/operations/index.ts";
+import { definitions, type Definitions } from "../api/operations/index.ts";
 import { methods, pathOf } from "../api/wire.ts";
 import * as wire from "../api/schema.ts";
 import type { OperationName } from "../api/schema.ts";
@@ -21,9 +21,9 @@ const views = {
   Check: wire.Check,
 };
 
-export function openapi(version: string): Json {
+export function openapi(version: string, operations: Definitions = definitions): Json {
   const names = Object.keys(methods) as OperationName[];
-  const ids = idsOf(names);
+  const ids = idsOf(names, operations);
   return {
     openapi: "3.1.0",
     info: {
@@ -43,7 +43,7 @@ export function openapi(version: string): Json {
     ],
     security: [{ token: [] }],
     paths: Object.fromEntries(
-      names.map((name) => [pathOf(name), { [methods[name].toLowerCase()]: operation(name, ids) }]),
+      names.map((name) => [pathOf(name), { [methods[name].toLowerCase()]: operation(name, ids, operations) }]),
     ),
     components: {
       securitySchemes: {
@@ -64,8 +64,8 @@ export function openapi(version: string): Json {
   };
 }
 
-function operation(name: OperationName, ids: Ids): Json {
-  const { summary, input, output } = definitions[name];
+function operation(name: OperationName, ids: Ids, operations: Definitions): Json {
+  const { summary, input, output } = operations[name];
   return {
     operationId: name,
     summary,
@@ -123,12 +123,12 @@ function plain({ $schema: _schema, $id: _id, ...rest }: Json): Json {
 }
 
 /** A schema that several operations have is named after the first. */
-function idsOf(names: readonly OperationName[]): Ids {
+function idsOf(names: readonly OperationName[], operations: Definitions): Ids {
   const ids = new Map<z.ZodType, string>(Object.entries(views).map(([id, schema]) => [schema, id]));
   const name = (schema: z.ZodType, id: string): void => void (ids.has(schema) || ids.set(schema, id));
   for (const one of names) {
-    if (methods[one] === "POST") name(definitions[one].input, `${capital(one)}Input`);
-    name(definitions[one].output, `${capital(one)}Output`);
+    if (methods[one] === "POST") name(operations[one].input, `${capital(one)}Input`);
+    name(operations[one].output, `${capital(one)}Output`);
   }
   return ids;
 }

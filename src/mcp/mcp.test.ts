@@ -136,7 +136,7 @@ describe.each([
   test("broadcasts, lists, notes, and reads resources without marking mail as read", async () => {
     const [cleo, dan] = [await daemon.agent(`cleo${suffix}`), await daemon.agent(`dan${suffix}`)];
     await using cleos = await connect(cleo.token);
-    expect((await cleos.call("set_status", { note: "writing tests" })).text).toContain("writing tests");
+    expect((await cleos.call("set_status", { text: "writing tests" })).text).toContain("writing tests");
     expect((await cleos.call("broadcast", { body: "main is frozen" })).text).toContain(`dan${suffix}`);
     const listed = (await cleos.call("list_agents")).text;
     expect(listed).toStartWith(`you are cleo${suffix} in team default`);
@@ -240,7 +240,7 @@ describe("lines that are no messages", () => {
     const { client } = await daemon.agent("gus");
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => client, report: () => undefined });
-    stdin.write(`${line}\n${callLine(7, "set_status", { note: "still here" })}`);
+    stdin.write(`${line}\n${callLine(7, "set_status", { text: "still here" })}`);
     const answers: { id: number | null; error?: { code: number }; result?: object }[] = [];
     for await (const text of linesOf(stdout))
       if (answers.push(JSON.parse(text) as (typeof answers)[number]) === 2) break;

@@ -105,7 +105,7 @@ export function agentOver(daemon: DaemonAddress, caller: Caller): ConnectedAgent
       const deadline = deadlineIn(timeoutMs);
       for (let left = timeoutMs; left > 0; left = deadline.leftMs()) {
         const { answer, lost, questions, first } = await client.call(
-          "answer",
+          "awaitAnswer",
           { tag, timeoutMs: Math.min(left, longestPollMs), ...(onQuestion && { questions: true }) },
           signal,
         );
@@ -163,7 +163,10 @@ export function agentOver(daemon: DaemonAddress, caller: Caller): ConnectedAgent
   }
 }
 
-const questionWaiting = (tag: string, { tag: question, from }: NonNullable<Output<"answer">["first"]>): TielineError =>
+const questionWaiting = (
+  tag: string,
+  { tag: question, from }: NonNullable<Output<"awaitAnswer">["first"]>,
+): TielineError =>
   new TielineError(
     "QUESTION_WAITING",
     `${from} waits for an answer to ${question}, and reads nothing before it has one`,

@@ -250,6 +250,27 @@ export const rules: readonly Rule[] = [
     broken: [sourceOf("src/api/summaries.ts", `export const summaries: Record<OperationName, string> = {};`)],
   },
   {
+    name: "a command starts without the operations and their validator",
+    violations: (sources) => {
+      const byPath = new Map(sources.map((source) => [source.path, source]));
+      const starts = product(sources, "cli/main", "cli/commands").map(({ path }) => path);
+      const needed = new Set(starts);
+      const found: string[] = [];
+      for (const path of needed) {
+        for (const { target, first } of byPath.get(path)?.imports ?? []) {
+          if (!first) continue;
+          if (target === "zod" || isIn(target, "api/operations")) found.push(`${path} imports ${target} at the start`);
+          else needed.add(target);
+        }
+      }
+      return found;
+    },
+    broken: [
+      sourceOf("src/cli/commands/a.ts", `import { b } from "../b.ts";`),
+      sourceOf("src/cli/b.ts", `import { definitions } from "../api/operations/index.ts";`),
+    ],
+  },
+  {
     name: "no part gets everything",
     violations: (sources) => {
       const holders = product(sources).filter(({ path }) => !isIn(path, "compose") && path !== "src/daemon/daemon.ts");

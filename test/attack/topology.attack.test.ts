@@ -109,7 +109,7 @@ const inputs = (tag: string): Partial<Record<OperationName, readonly object[]>> 
   show: [{ tag }],
   status: [{ tag }],
   wait: [{ tag, state: "delivered", timeoutMs: 1 }],
-  answer: [{ tag, timeoutMs: 1 }],
+  awaitAnswer: [{ tag, timeoutMs: 1 }],
   inbox: [{}, { agent: "bob" }, { agent: "bob", pending: true }, { agent: "user" }, { peek: true }],
   collect: [{}, { tag }],
   collected: [{ deliveries: [1, 2, 3] }],

@@ -17,6 +17,7 @@ import { operation } from "../operation.ts";
 import { AgentView } from "../schema.ts";
 import { FoundView } from "../schemas/life.ts";
 import { agentView, endpointViews, type ViewParts } from "../views.ts";
+import { newAgentName, roleLabel } from "../schemas/fields.ts";
 
 export interface AdoptOperationParts extends ViewParts, AdoptParts, DiscoverParts {
   readonly callers: Callers;
@@ -33,14 +34,14 @@ export interface AdoptOperationParts extends ViewParts, AdoptParts, DiscoverPart
 export const adoptOperations = [
   operation({
     name: "adopt",
-    summary: "Make the program in a pane an agent.",
+    summary: "Make a running program an agent.",
     access: "user",
     input: z.object({
-      target: z.string(),
-      name: z.string(),
-      provider: z.string().optional(),
-      workspace: z.string().optional(),
-      role: z.string().optional(),
+      target: z.string().describe("the tmux pane that it runs in, or the exact name of its session"),
+      name: newAgentName,
+      provider: z.string().optional().describe("the agent program; detected by default"),
+      workspace: z.string().optional().describe("its workspace directory"),
+      role: roleLabel.optional(),
     }),
     output: AgentView,
     async run(parts: AdoptOperationParts, { target, name, provider, workspace, role }, { caller }) {
@@ -58,7 +59,7 @@ export const adoptOperations = [
   /** Agent programs that run on the caller's tmux server. */
   operation({
     name: "discover",
-    summary: "Agent programs on your tmux server, and how each can be reached.",
+    summary: "Find agent programs on your tmux server, and how each can be reached.",
     access: "user",
     input: z.object({}),
     output: z.array(FoundView),

@@ -12,7 +12,8 @@ import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import { AgentView } from "../schema.ts";
-import { flag } from "../schemas/fields.ts";
+import { everyTeam } from "../schemas/fields.ts";
+import { oneAgent } from "../schemas/life.ts";
 import { agentView, withoutDetails, type ViewParts } from "../views.ts";
 
 const asLastSeen = "as last seen; its tmux server does not answer";
@@ -30,9 +31,9 @@ export interface AgentOperationParts extends ViewParts, Resolving {
 export const agentOperations = [
   operation({
     name: "ls",
-    summary: "The agents and their states.",
+    summary: "List the agents and what they are doing.",
     access: "readable",
-    input: z.object({ all: flag.optional().describe("every team, not only the caller's") }),
+    input: z.object({ all: everyTeam.optional() }),
     output: z.array(AgentView),
     async run(parts: AgentOperationParts, { all = false }, { caller }) {
       const { callers, directory, rights, statusMonitor } = parts;
@@ -56,9 +57,11 @@ export const agentOperations = [
 
   operation({
     name: "rm",
-    summary: "Remove an agent; with force, its queued mail bounces.",
+    summary: "Remove an agent; its program keeps running.",
     access: "kill",
-    input: z.object({ agent: z.string(), force: z.boolean().optional() }),
+    input: oneAgent.extend({
+      force: z.boolean().optional().describe("even if mail waits for it; the mail bounces"),
+    }),
     output: z.object({ name: z.string(), failedDeliveries: z.number().int() }),
     async run(parts: AgentOperationParts, { agent: address, force = false }, { caller }) {
       const { callers, directory, mailbox, courier } = parts;

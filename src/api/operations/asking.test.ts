@@ -13,7 +13,8 @@ afterAll(() => daemon[Symbol.asyncDispose]());
 /** An agent that asks and waits as the command does: what it is asked meanwhile comes back instead. */
 async function asker(name: string) {
   const { client } = await daemon.agent(name);
-  const wait = (tag: string, call: Client = client) => call.call("answer", { tag, timeoutMs: 20_000, questions: true });
+  const wait = (tag: string, call: Client = client) =>
+    call.call("awaitAnswer", { tag, timeoutMs: 20_000, questions: true });
   return {
     client,
     async ask(to: string, body: string) {
@@ -83,7 +84,7 @@ describe("replies to a question with several recipients", () => {
     const [bob, eve] = [await asker("reply-bob"), await asker("reply-eve")];
     const { tag } = await daemon.user.call("send", { to: "@all", body: "which password?" });
     const { tag: reply } = await bob.client.call("reply", { tag, body: "hunter2" });
-    const wait = (client: Client, timeoutMs: number) => client.call("answer", { tag, timeoutMs });
+    const wait = (client: Client, timeoutMs: number) => client.call("awaitAnswer", { tag, timeoutMs });
     const overheard = await wait(eve.client, 200);
     expect(overheard).toMatchObject({ answer: null, lost: null });
     expect(JSON.stringify(overheard)).not.toMatch(/hunter2|reply-bob/);
@@ -100,7 +101,7 @@ describe("replies to a question with several recipients", () => {
     const { tag } = await daemon.user.call("send", { to: "@all", body: "done?" });
     await bob.client.call("reply", { tag, body: "bob is done" });
     await eve.client.call("reply", { tag, body: "eve is done" });
-    expect((await eve.client.call("answer", { tag, timeoutMs: 20_000 })).answer).toMatchObject({
+    expect((await eve.client.call("awaitAnswer", { tag, timeoutMs: 20_000 })).answer).toMatchObject({
       from: "past-eve",
       body: "eve is done",
     });

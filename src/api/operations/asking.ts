@@ -33,7 +33,7 @@ export const askingOperations = [
    * with none of these.
    */
   operation({
-    name: "answer",
+    name: "awaitAnswer",
     summary: "Wait for the answer to a message.",
     access: "message",
     input: z.object({

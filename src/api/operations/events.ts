@@ -8,7 +8,7 @@ import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import { EventQuery, EventView } from "../schemas/events.ts";
-import { count } from "../schemas/fields.ts";
+import { count, limit } from "../schemas/fields.ts";
 import { teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 
 type Wanted = (event: Event) => boolean;
@@ -31,12 +31,12 @@ export const eventOperations = [
   /** Without `after` and `since`: the newest ones. With `accept: text/event-stream` the same place is a live stream. */
   operation({
     name: "events",
-    summary: "Events; as text/event-stream also new ones, resumed with Last-Event-ID.",
+    summary: "List events, oldest first.",
     access: "readable",
     input: EventQuery.extend({
       before: count.optional().describe("the newest events with a lower number, back to `since`; not with `after`"),
       until: count.optional().describe("with `before`: only events earlier than this moment"),
-      limit: count.optional(),
+      limit: limit.optional().describe("at most this many; the newest, unless since or after is given"),
     }),
     output: z.object({
       events: z.array(EventView),

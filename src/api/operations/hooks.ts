@@ -10,7 +10,7 @@ export interface HookOperationParts {
 export const hookOperations = [
   operation({
     name: "hook",
-    summary: "The answer to a hook call in the spool, for the hook script; on the socket only.",
+    summary: "Answer a hook call in the spool, for the hook script; on the socket only.",
     access: "open",
     input: z.object({
       call: z
@@ -29,7 +29,7 @@ export const hookOperations = [
     name: "hookWritten",
     summary: "Confirm that the hook has printed its answer; on the socket only.",
     access: "open",
-    input: z.object({ receipt: z.string() }),
+    input: z.object({ receipt: z.string().describe("the `receipt` of the answer") }),
     output: z.object({ known: z.boolean() }),
     run: async ({ door }: HookOperationParts, { receipt }) => ({ known: await door.written(receipt) }),
   }),

@@ -13,7 +13,7 @@ import { agentCalled, messageCalled, type Resolving } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import { InboxView, MessageView } from "../schema.ts";
-import { count, flag, messageTag, reader } from "../schemas/fields.ts";
+import { agentAddress, flag, limit, messageTag, reader } from "../schemas/fields.ts";
 import { teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 import { inboxView, messageView, readerOf, type ViewParts } from "../views.ts";
 
@@ -28,7 +28,7 @@ export interface InboxParts extends ViewParts, Resolving, TeamFilterParts {
 export const inboxOperations = [
   operation({
     name: "show",
-    summary: "A message with its full text.",
+    summary: "Show the whole text of a message.",
     access: "message",
     input: z.object({ tag: messageTag }),
     output: MessageView.extend({ reader }),
@@ -44,14 +44,14 @@ export const inboxOperations = [
 
   operation({
     name: "inbox",
-    summary: "The mail of an agent, or your own; your own waiting mail leaves the queue.",
+    summary: "Read the mail of an agent, or your own.",
     access: "agent",
     input: z.object({
-      agent: z.string().optional(),
-      pending: flag.optional(),
-      limit: count.optional(),
+      agent: agentAddress.optional().describe("an agent's name, or team:name; default: the caller"),
+      pending: flag.optional().describe("only waiting mail"),
+      limit: limit.optional(),
       team: z.string().optional().describe("only what was sent in this team"),
-      peek: flag.optional().describe("look without marking anything as seen"),
+      peek: flag.optional().describe("do not mark anything as seen"),
     }),
     output: z.array(InboxView),
     async run(parts: InboxParts, { agent: address, team, pending = false, limit = 50, peek = false }, { caller }) {
@@ -90,7 +90,7 @@ export const inboxOperations = [
     summary: "Confirm that fetched mail was shown; only then does it count as seen.",
     access: "own",
     input: z.object({
-      deliveries: z.array(z.number().int()),
+      deliveries: z.array(z.number().int()).describe("the `delivery` of each message"),
       partial: z.array(z.number().int()).optional().describe("those of which only a part was shown"),
     }),
     output: z.object({ seen: z.number().int() }),

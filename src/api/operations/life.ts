@@ -32,6 +32,7 @@ import { AgentView, type Caller } from "../schema.ts";
 import { DialogView, NotStarted, oneAgent, wishes } from "../schemas/life.ts";
 import { tmuxServerOf } from "../tmuxServerOf.ts";
 import { agentView, notStarted, type ViewParts } from "../views.ts";
+import { agentAddress, newAgentName } from "../schemas/fields.ts";
 
 export interface LifeParts extends ViewParts, EndParts, SteerParts {
   readonly callers: Callers;
@@ -59,9 +60,9 @@ export const lifeOperations = [
     summary: "Start an agent from a profile.",
     access: "spawn",
     input: z.object({
-      profile: z.string(),
-      name: z.string().optional(),
-      resume: z.string().optional().describe("the program's own id of the conversation to continue"),
+      profile: z.string().describe("the profile to start from"),
+      name: newAgentName.optional().describe("the agent's name; default: the profile's"),
+      resume: z.string().optional().describe("continue this conversation, by the program's own id"),
       ...wishes,
     }),
     output: AgentView,
@@ -109,7 +110,7 @@ export const lifeOperations = [
 
   operation({
     name: "kill",
-    summary: "Close an agent's pane.",
+    summary: "Close an agent's pane and everything that runs in it.",
     access: "kill",
     input: oneAgent,
     output: AgentView,
@@ -140,7 +141,7 @@ export const lifeOperations = [
     name: "resume",
     summary: "Start stopped agents again, with their conversations.",
     access: "spawn",
-    input: z.object({ agents: z.array(z.string()).optional().describe("without it, the whole team") }),
+    input: z.object({ agents: z.array(agentAddress).optional().describe("names of agents; default: the whole team") }),
     output: z.object({ resumed: z.array(AgentView), already: z.array(z.string()), failed: z.array(NotStarted) }),
     async run(parts: LifeParts, { agents }, { caller }) {
       const { callers, directory } = parts;
@@ -176,7 +177,7 @@ export const lifeOperations = [
   /** What the agent asks now. */
   operation({
     name: "dialog",
-    summary: "An agent's open dialog.",
+    summary: "Show an agent's open dialog.",
     access: "answer",
     input: oneAgent,
     output: DialogView,
@@ -197,9 +198,12 @@ export const lifeOperations = [
 
   operation({
     name: "choose",
-    summary: "Answer an agent's open dialog, if it is still the same.",
+    summary: "Answer an agent's open dialog.",
     access: "answer",
-    input: z.object({ agent: z.string(), choice: z.string(), mark: z.string() }),
+    input: oneAgent.extend({
+      choice: z.string().describe("the number of the choice, its text, or the beginning of its text"),
+      mark: z.string().describe("the `mark` of the dialog that was shown; another dialog is not answered"),
+    }),
     output: z.object({ agent: z.string(), choice: z.number().int(), label: z.string() }),
     async run(parts: LifeParts, { agent: address, choice, mark }, { caller }) {
       const { callers, courier } = parts;
@@ -213,9 +217,9 @@ export const lifeOperations = [
   /** Where an agent, or the caller's team, is in tmux. */
   operation({
     name: "place",
-    summary: "Where an agent or a team is in tmux.",
+    summary: "Show where an agent or a team is in tmux.",
     access: "everyone",
-    input: z.object({ agent: z.string().optional() }),
+    input: z.object({ agent: agentAddress.optional().describe("an agent; default: the caller's team") }),
     output: z.object({
       socket: z.string(),
       session: z.string(),

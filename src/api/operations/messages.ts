@@ -15,7 +15,7 @@ import { operation } from "../operation.ts";
 import { readLog } from "../readLog.ts";
 import type { Rights } from "../rights.ts";
 import { HistoryView, ReceiptView, type Caller } from "../schema.ts";
-import { count, messageTag, pollMs } from "../schemas/fields.ts";
+import { agentAddress, count, limit, messageTag, pollMs, sinceTime } from "../schemas/fields.ts";
 import { isOfTeam, teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 import { untilMail } from "../untilMail.ts";
 import { historyView, receiptView, type ViewParts } from "../views.ts";
@@ -29,12 +29,16 @@ export interface MessageParts extends ViewParts, Resolving, TeamFilterParts {
   readonly teams: Pick<Teams, "mustExist">;
 }
 
+const oneDelivery = z.object({
+  tag: messageTag,
+  agent: agentAddress.optional().describe("only the delivery to this agent"),
+});
 const listedTeam = z.string().optional().describe("only what was sent in this team, or to one of its agents");
 
 export const messageOperations = [
   operation({
     name: "status",
-    summary: "The history of a message, for each recipient.",
+    summary: "Show the history of a message, for each recipient.",
     access: "message",
     input: z.object({ tag: messageTag }),
     output: HistoryView,
@@ -51,7 +55,7 @@ export const messageOperations = [
     access: "message",
     input: z.object({
       tag: messageTag,
-      state: z.enum(wantedStates),
+      state: z.enum(wantedStates).describe("the state that every delivery has to reach"),
       timeoutMs: pollMs,
       after: count.optional().describe("answer as soon as any delivery changed after this moment"),
     }),
@@ -78,16 +82,19 @@ export const messageOperations = [
 
   operation({
     name: "log",
-    summary: "Messages, newest last, by agent, thread or text.",
+    summary: "List messages, newest last, by agent, thread or text.",
     access: "readable",
     input: z.object({
-      agent: z.string().optional(),
+      agent: agentAddress.optional().describe("only messages that this agent sent or received"),
       team: listedTeam,
-      thread: z.string().optional(),
-      grep: z.string().optional(),
-      since: count.optional(),
+      thread: messageTag.optional().describe("only the conversation of the message with this tag"),
+      grep: z
+        .string()
+        .optional()
+        .describe('only messages with all these words; "in quotes" next to each other, word* for a beginning'),
+      since: sinceTime.optional(),
       before: z.string().optional().describe("an id: only messages that were accepted before it"),
-      limit: count.optional(),
+      limit: limit.optional(),
     }),
     output: z.array(ReceiptView),
     async run(parts: MessageParts, { agent: address, team, thread, grep, since, before, limit }, { caller }) {
@@ -112,9 +119,9 @@ export const messageOperations = [
 
   operation({
     name: "cancel",
-    summary: "Cancel deliveries that are still queued.",
+    summary: "Cancel the deliveries of a message that are still queued.",
     access: "message",
-    input: z.object({ tag: messageTag, agent: z.string().optional() }),
+    input: oneDelivery,
     output: ReceiptView,
     async run(parts: MessageParts, { tag, agent }, { caller }) {
       const { mailbox } = parts;
@@ -125,9 +132,9 @@ export const messageOperations = [
 
   operation({
     name: "retry",
-    summary: "Queue failed, expired, cancelled or uncertain deliveries again.",
+    summary: "Queue the failed, expired, cancelled or uncertain deliveries of a message again.",
     access: "message",
-    input: z.object({ tag: messageTag, agent: z.string().optional() }),
+    input: oneDelivery,
     output: ReceiptView,
     async run(parts: MessageParts, { tag, agent }, { caller }) {
       const { mailbox } = parts;
@@ -138,9 +145,9 @@ export const messageOperations = [
 
   operation({
     name: "dead",
-    summary: "Messages that could not be delivered.",
+    summary: "List messages that could not be delivered.",
     access: "readable",
-    input: z.object({ team: listedTeam, limit: count.optional() }),
+    input: z.object({ team: listedTeam, limit: limit.optional() }),
     output: z.array(ReceiptView),
     async run(parts: MessageParts, { team, limit = 50 }, { caller }) {
       const { callers, rights, mailbox } = parts;

@@ -18,7 +18,7 @@ export const objectOperations = [
   /** What the team's `metrics` object received. */
   operation({
     name: "metrics",
-    summary: "What agents reported to the team's metrics object, and its counters.",
+    summary: "Show what agents reported to the team's metrics object, and its counters.",
     access: "readable",
     input: z.object({}),
     output: z.object({

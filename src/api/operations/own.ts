@@ -6,11 +6,12 @@ import type { Mailbox } from "../../mailbox/port.ts";
 import { checkAgentName, checkName, userId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
+import { programCalled, type Resolving } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import { AgentView, InboxView } from "../schema.ts";
-import { count } from "../schemas/fields.ts";
+import { agentAddress, count, limit, messageTag, newAgentName, noteText, roleLabel } from "../schemas/fields.ts";
 import { agentView, inboxView, type ViewParts } from "../views.ts";
 import type { Waits } from "../waits.ts";
 
@@ -18,7 +19,7 @@ import type { Waits } from "../waits.ts";
 const ownProgram = "sdk";
 const way = { transport: "pull", authority: "peer" } as const;
 
-export interface OwnParts extends ViewParts {
+export interface OwnParts extends ViewParts, Resolving {
   readonly callers: Callers;
   readonly directory: Directory;
   readonly rights: Rights;
@@ -27,11 +28,11 @@ export interface OwnParts extends ViewParts {
   readonly mailbox: Mailbox;
 }
 
-/** What a caller does about itself: who it is, becoming an agent, taking its mail. */
+/** What a caller does about itself: who it is, becoming an agent, taking its mail, saying what it does. */
 export const ownOperations = [
   operation({
     name: "whoami",
-    summary: "The caller's identity, and how it was determined.",
+    summary: "Show the caller's name and team, and how it was identified.",
     access: "own",
     input: z.object({}),
     output: z.object({
@@ -52,12 +53,12 @@ export const ownOperations = [
   /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
   operation({
     name: "collect",
-    summary: "Fetch your waiting mail, or wait for some.",
+    summary: "Fetch your waiting mail.",
     access: "own",
     input: z.object({
-      tag: z.string().optional().describe("only this message"),
-      limit: count.optional(),
-      waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some"),
+      tag: messageTag.optional().describe("only the message with this tag"),
+      limit: limit.optional(),
+      waitMs: count.max(600_000).optional().describe("if there is none, wait this long for some"),
     }),
     output: z.array(InboxView),
     async run(parts: OwnParts, { tag, limit = 20, waitMs = 0 }, { caller, signal }) {
@@ -78,7 +79,11 @@ export const ownOperations = [
     name: "register",
     summary: "Register an agent or an object that fetches its own mail.",
     access: "spawn",
-    input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }),
+    input: z.object({
+      name: newAgentName,
+      kind: z.enum(["program", "object"]).optional().describe("default: program"),
+      role: roleLabel.optional(),
+    }),
     output: z.object({ agent: AgentView, token: z.string() }),
     async run(parts: OwnParts, { name, kind = "program", role = null }, { caller }) {
       const { callers, directory, courier } = parts;
@@ -104,6 +109,23 @@ export const ownOperations = [
         : directory.register({ name, team, provider: ownProgram, startedBy, ...fields });
       courier.wake(agent.id);
       return { agent: agentView(agent, parts), token };
+    },
+  }),
+
+  operation({
+    name: "note",
+    summary: "Set an agent's note, which lists of agents show.",
+    access: "own",
+    input: z.object({ text: noteText, agent: agentAddress.optional().describe("the user only: the agent") }),
+    output: z.object({ agent: z.string(), note: z.string().nullable() }),
+    async run(parts: OwnParts, { text, agent: address }, { caller }) {
+      const { callers, directory } = parts;
+      const from = await callers.sender(caller);
+      if (address === undefined && from.id === userId) throw noteOfWhom();
+      const agent = address === undefined ? directory.agent(from.id)! : programCalled(address, from, parts);
+      if (from.id !== userId && from.id !== agent.id) throw notYourNote(agent.name);
+      const { name, note } = directory.update(agent.id, { note: text });
+      return { agent: name, note };
     },
   }),
 ] as const;
@@ -146,4 +168,15 @@ const taken = ({ name, team, provider }: Agent): TielineError =>
   new TielineError("CONFLICT", `${name} in team ${team} is already a ${provider} agent`, {
     remedy: "register under another name",
     operands: { agent: name, team, provider },
+  });
+
+const noteOfWhom = (): TielineError =>
+  new TielineError("USAGE", "only agents have notes", {
+    remedy: "pass --agent NAME: `tieline note --agent NAME TEXT`",
+  });
+
+const notYourNote = (name: string): TielineError =>
+  new TielineError("NOT_PERMITTED", `only ${name} and the user can change the note of ${name}`, {
+    remedy: "leave --agent out to write your own",
+    operands: { agent: name },
   });

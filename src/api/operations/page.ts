@@ -7,6 +7,7 @@ import { typeKeysGuarded } from "../../tmux/write.ts";
 import { agentCalled, type Resolving } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
+import { oneAgent } from "../schemas/life.ts";
 import { DeviceView, preferenceKey } from "../schemas/page.ts";
 
 /** Browsers that are signed in, and links that sign one in. */
@@ -40,7 +41,7 @@ export const pageOperations = [
   /** The user only. The link opens the page once, within a minute. */
   operation({
     name: "dash",
-    summary: "A link that signs a browser in to the dashboard, once.",
+    summary: "Make a link that signs a browser in to the dashboard, once.",
     access: "user",
     input: z.object({
       port: z
@@ -49,7 +50,7 @@ export const pageOperations = [
         .min(1)
         .max(65_535)
         .optional()
-        .describe("another port of this machine to serve the page at, until the daemon stops"),
+        .describe("serve the page at this port of the machine as well, until the daemon stops"),
       byAddress: z
         .boolean()
         .optional()
@@ -79,7 +80,7 @@ export const pageOperations = [
   /** The user only. */
   operation({
     name: "devices",
-    summary: "The browsers that are signed in to the dashboard.",
+    summary: "List the browsers that are signed in to the dashboard.",
     access: "user",
     input: z.object({}),
     output: z.array(DeviceView),
@@ -95,7 +96,10 @@ export const pageOperations = [
     name: "devicesRevoke",
     summary: "Sign browsers out of the dashboard.",
     access: "user",
-    input: z.union([z.object({ devices: z.array(z.string()).min(1) }), z.object({ all: z.literal(true) })]),
+    input: z.union([
+      z.object({ devices: z.array(z.string()).min(1).describe("the ids of browsers") }),
+      z.object({ all: z.literal(true).describe("every browser") }),
+    ]),
     output: z.object({ revoked: z.array(DeviceView) }),
     async run(parts: PageParts, input, { caller }) {
       const { callers, sessions } = parts;
@@ -111,7 +115,7 @@ export const pageOperations = [
   /** The user only. */
   operation({
     name: "preferences",
-    summary: "The user's dashboard settings.",
+    summary: "Show the user's dashboard settings.",
     access: "user",
     input: z.object({}),
     output: Preferences,
@@ -127,7 +131,7 @@ export const pageOperations = [
     name: "preferencesSet",
     summary: "Change the user's dashboard settings.",
     access: "user",
-    input: z.object({ values: Preferences }),
+    input: z.object({ values: Preferences.describe("the settings to change; null removes one") }),
     output: z.object({ bytes: z.number().int() }),
     async run(parts: PageParts, { values }, { caller }) {
       const { callers, preferences } = parts;
@@ -141,7 +145,9 @@ export const pageOperations = [
     name: "typeKeys",
     summary: "Type keys into an agent's pane, as the user.",
     access: "user",
-    input: z.object({ agent: z.string(), keys: z.string().min(1).max(4_096) }),
+    input: oneAgent.extend({
+      keys: z.string().min(1).max(4_096).describe("the text; control characters are keys"),
+    }),
     output: z.object({ agent: z.string(), pane: z.string() }),
     async run(parts: PageParts, { agent: address, keys }, { caller }) {
       const { callers } = parts;

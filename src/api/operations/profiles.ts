@@ -5,14 +5,10 @@ import type { Profiles } from "../../agents/profiles/profiles.ts";
 import type { Teams } from "../../agents/teams.ts";
 import type { Trust } from "../../agents/trust/trust.ts";
 import type { Project } from "../../config/project.ts";
-import { userId } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
-import type { RouterParts } from "../../routing/router.ts";
-import { programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
-import { noteText } from "../schemas/fields.ts";
 import { newProfileFields, ProfileView } from "../schemas/profiles.ts";
 
 export interface ProfileParts {
@@ -21,13 +17,14 @@ export interface ProfileParts {
   readonly teams: Teams;
   readonly trust: Trust;
   readonly directory: Directory;
-  readonly resolve: RouterParts["resolve"];
 }
+
+const oneProfile = z.object({ name: z.string().describe("the name of the profile") });
 
 export const profileOperations = [
   operation({
     name: "profiles",
-    summary: "The profiles that agents can be started from.",
+    summary: "List the profiles that agents can be started from.",
     access: "everyone",
     input: z.object({}),
     output: z.array(ProfileView),
@@ -40,9 +37,9 @@ export const profileOperations = [
 
   operation({
     name: "profile",
-    summary: "One profile.",
+    summary: "Show a profile.",
     access: "everyone",
-    input: z.object({ name: z.string() }),
+    input: oneProfile,
     output: ProfileView,
     async run(parts: ProfileParts, { name }, { caller }) {
       const { callers, profiles, teams } = parts;
@@ -55,7 +52,10 @@ export const profileOperations = [
     name: "profileAdd",
     summary: "Write a profile file.",
     access: "user",
-    input: z.object({ name: z.string(), scope: z.enum(["project", "user"]), ...newProfileFields }),
+    input: oneProfile.extend({
+      scope: z.enum(["project", "user"]).describe("whether it is for this project, or for all projects of the user"),
+      ...newProfileFields,
+    }),
     output: ProfileView,
     async run(parts: ProfileParts, { name, scope, ...fields }, { caller, face }) {
       const { callers, teams, profiles, trust } = parts;
@@ -76,7 +76,7 @@ export const profileOperations = [
     name: "profileRemove",
     summary: "Remove a profile file.",
     access: "user",
-    input: z.object({ name: z.string() }),
+    input: oneProfile,
     output: z.object({ name: z.string(), file: z.string() }),
     async run(parts: ProfileParts, { name }, { caller, face }) {
       const { callers, profiles, teams, trust } = parts;
@@ -86,23 +86,6 @@ export const profileOperations = [
       const file = removeProfileFile(profile);
       if (kept !== null) trust.extend(kept, name);
       return { name, file };
-    },
-  }),
-
-  operation({
-    name: "note",
-    summary: "Set an agent's note.",
-    access: "own",
-    input: z.object({ text: noteText, agent: z.string().optional() }),
-    output: z.object({ agent: z.string(), note: z.string().nullable() }),
-    async run(parts: ProfileParts, { text, agent: address }, { caller }) {
-      const { callers, directory } = parts;
-      const from = await callers.sender(caller);
-      if (address === undefined && from.id === userId) throw noteOfWhom();
-      const agent = address === undefined ? directory.agent(from.id)! : programCalled(address, from, parts);
-      if (from.id !== userId && from.id !== agent.id) throw notYourNote(agent.name);
-      const { name, note } = directory.update(agent.id, { note: text });
-      return { agent: name, note };
     },
   }),
 ] as const;
@@ -152,15 +135,4 @@ const declared = ({ file }: Project, name: string): TielineError =>
   new TielineError("CONFLICT", `${file} already defines "${name}" and takes precedence over the new file`, {
     remedy: "change it there, or choose another name",
     operands: { name, file },
-  });
-
-const noteOfWhom = (): TielineError =>
-  new TielineError("USAGE", "only agents have notes", {
-    remedy: "pass --agent NAME: `tieline note --agent NAME TEXT`",
-  });
-
-const notYourNote = (name: string): TielineError =>
-  new TielineError("NOT_PERMITTED", `only ${name} and the user can change the note of ${name}`, {
-    remedy: "leave --agent out to write your own",
-    operands: { agent: name },
   });

@@ -49,9 +49,9 @@ export interface ProjectParts extends ViewParts, StopTeamParts {
 export const projectOperations = [
   operation({
     name: "up",
-    summary: "Start the agents of a project.",
+    summary: "Start the agents of a project's tieline.yaml.",
     access: "spawn",
-    input: z.object({ only: z.array(z.string()).optional() }),
+    input: z.object({ only: z.array(z.string()).optional().describe("names of agents; default: all of them") }),
     output: z.object({
       session: z.string(),
       socket: z.string(),

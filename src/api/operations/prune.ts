@@ -29,7 +29,7 @@ export const pruneOperations = [
     summary: "Remove agents whose programs are gone.",
     access: "kill",
     input: z.object({
-      all: z.boolean().optional().describe("in every team"),
+      all: z.boolean().optional().describe("every team, not only the caller's"),
       force: z.boolean().optional().describe("also agents that have mail or can be resumed"),
     }),
     output: z.object({

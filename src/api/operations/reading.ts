@@ -10,6 +10,7 @@ import { paneOf, programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import { count, pollMs } from "../schemas/fields.ts";
+import { oneAgent } from "../schemas/life.ts";
 
 export interface ReadingParts {
   readonly config: HomeConfig;
@@ -21,12 +22,16 @@ export interface ReadingParts {
 }
 
 /** The content of an agent's pane, once or whenever it changes. */
+const oneScreen = oneAgent.extend({
+  lines: count.optional().describe("how many lines; default: the setting terminal.readLines"),
+});
+
 export const readingOperations = [
   operation({
     name: "read",
-    summary: "The screen of an agent.",
+    summary: "Show the screen of an agent.",
     access: "agent",
-    input: z.object({ agent: z.string(), lines: count.optional() }),
+    input: oneScreen,
     output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }),
     async run(parts: ReadingParts, { agent: address, lines = parts.config.terminal.readLines }, { caller }) {
       const { callers } = parts;
@@ -39,9 +44,12 @@ export const readingOperations = [
   /** Answers as soon as the pane shows something else than under this mark, or after the timeout. */
   operation({
     name: "readNext",
-    summary: "The screen of an agent, when it changes.",
+    summary: "Wait until the screen of an agent changes, and show it.",
     access: "agent",
-    input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: pollMs }),
+    input: oneScreen.extend({
+      mark: z.string().describe("the `mark` of the screen that was shown last; empty at first"),
+      timeoutMs: pollMs,
+    }),
     output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }),
     async run(
       parts: ReadingParts,

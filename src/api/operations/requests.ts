@@ -43,7 +43,7 @@ export const requestOperations = [
   /** Oldest first; also those that the user has read already. */
   operation({
     name: "requests",
-    summary: "Pending requests of agents: permissions, plans, shutdowns.",
+    summary: "List the pending requests of agents: permissions, plans, shutdowns.",
     access: "answer",
     input: z.object({}),
     output: z.array(OpenRequest),
@@ -61,9 +61,13 @@ export const requestOperations = [
   /** The same answer again is the same answer; another one is a CONFLICT. */
   operation({
     name: "answerRequest",
-    summary: "Approve or deny a request, once; the agent gets the response in its own parts.protocol.",
+    summary: "Approve or deny a request of an agent, once.",
     access: "answer",
-    input: z.object({ tag: messageTag, approve: z.boolean(), text: z.string().optional() }),
+    input: z.object({
+      tag: messageTag.describe("the tag of the request, such as MSG_SCOUT_7f3a91c2"),
+      approve: z.boolean().describe("true approves, false denies"),
+      text: z.string().optional().describe("what else to tell the agent"),
+    }),
     output: ReceiptView,
     async run(parts: RequestParts, { tag, approve, text }, { caller }) {
       const { callers, mailbox, busy } = parts;

@@ -15,6 +15,7 @@ import { programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import { ExplanationView } from "../schemas/seeing.ts";
+import { oneAgent } from "../schemas/life.ts";
 
 export interface SeeingParts {
   readonly callers: Callers;
@@ -29,9 +30,9 @@ export interface SeeingParts {
 export const seeingOperations = [
   operation({
     name: "explain",
-    summary: "The rule behind an agent's state.",
+    summary: "Show the state of an agent's screen, and the rule that matched.",
     access: "agent",
-    input: z.object({ agent: z.string() }),
+    input: oneAgent,
     output: ExplanationView,
     async run(parts: SeeingParts, { agent: address }, { caller }) {
       const { callers, statusMonitor } = parts;
@@ -59,16 +60,10 @@ export const seeingOperations = [
     summary: "Show all agents of a team in one tmux window, or put them back.",
     access: "spawn",
     input: z.object({
-      layout: z.enum([
-        "mosaic",
-        "restore",
-        "tiled",
-        "even-horizontal",
-        "even-vertical",
-        "main-horizontal",
-        "main-vertical",
-      ]),
-      team: z.string().optional().describe("default: the caller's"),
+      layout: z
+        .enum(["mosaic", "restore", "tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical"])
+        .describe("a layout of tmux; mosaic is tiled, restore puts each pane back into its window"),
+      team: z.string().optional().describe("the team; default: the caller's"),
     }),
     output: z.object({
       session: z.string().nullable(),

@@ -64,7 +64,7 @@ export interface SelfParts {
 export const selfOperations = [
   operation({
     name: "daemonStatus",
-    summary: "The daemon itself.",
+    summary: "Show the process of the daemon, its version and its load.",
     access: "open",
     input: z.object({}),
     output: z.object({
@@ -118,7 +118,9 @@ export const selfOperations = [
         .string()
         .startsWith("/")
         .optional()
-        .describe("left out: a new file in `backups` of the home, where the oldest are removed"),
+        .describe(
+          "a file that does not exist yet; default: a new one in `backups` of the home, where the oldest are removed",
+        ),
     }),
     output: z.object({
       file: z.string(),

@@ -51,33 +51,34 @@ export interface SendParts extends ViewParts {
 
 const draftFields = {
   body: bodyText,
-  summary: z.string().optional(),
+  summary: z.string().optional().describe("one line for lists; default: the beginning of the text"),
   when: urgency.optional(),
-  hard: z.boolean().optional(),
+  hard: z.boolean().optional().describe("with interrupt: also stop a running generation"),
   ttlMs: ttlMs.optional(),
   key: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .describe("idempotency key: the same key from the same sender is the same send"),
-  kind: z.enum(["text", "ack"]).optional(),
-  /** The user only: send as an object or alias. */
-  from: z.string().optional(),
-  /** Fail now if this state can never be proved for a recipient. */
-  wait: z.enum(wantedStates).optional(),
+    .describe("idempotency key: the same key from the same sender is the same message"),
+  kind: z.enum(["text", "ack"]).optional().describe("ack: an acknowledgement, which wakes no agent"),
+  from: z.string().optional().describe("the user only: send as this object of the team"),
+  wait: z
+    .enum(wantedStates)
+    .optional()
+    .describe("the state that the sender waits for; if it can never be proved, nothing is sent"),
 };
 
 export const sendOperations = [
   operation({
     name: "send",
-    summary: "Send a message to an agent, a team or all agents; returns when the message is on disk.",
+    summary: "Send a message to an agent, a team or all agents; returns once it is stored.",
     access: "everyone",
     input: z.object({
       to: recipient,
-      replyTo: z.string().optional(),
-      expectsReply: z.boolean().optional(),
-      spawn: z.boolean().optional(),
+      replyTo: messageTag.optional().describe("the tag of the message that this one answers"),
+      expectsReply: z.boolean().optional().describe("tell the agent that an answer is expected"),
+      spawn: z.boolean().optional().describe("with @all or a team: start members that are offline"),
       ...draftFields,
     }),
     output: ReceiptView,
@@ -92,7 +93,7 @@ export const sendOperations = [
 
   operation({
     name: "reply",
-    summary: "Reply to the sender of a message.",
+    summary: "Reply to the sender of a message, and mark it as answered.",
     access: "message",
     input: z.object({ tag: messageTag, ...draftFields }),
     output: ReceiptView,

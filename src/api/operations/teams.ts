@@ -30,7 +30,7 @@ export interface TeamParts extends StopTeamParts, Resolving {
 export const teamOperations = [
   operation({
     name: "teams",
-    summary: "The teams of this home.",
+    summary: "List the teams of this home.",
     access: "readable",
     input: z.object({}),
     output: z.array(TeamView),
@@ -46,7 +46,7 @@ export const teamOperations = [
 
   operation({
     name: "team",
-    summary: "One team: members, edges, aliases.",
+    summary: "Show a team: its members, edges and aliases.",
     access: "readable",
     input: oneTeam,
     output: TeamView,
@@ -109,7 +109,7 @@ export const teamOperations = [
     name: "teamRename",
     summary: "Rename a team.",
     access: "topology",
-    input: z.object({ team: z.string(), name: z.string() }),
+    input: oneTeam.extend({ name: z.string().describe("the new name") }),
     output: TeamView,
     async run(parts: TeamParts, { team, name }, { caller }) {
       const { callers, teams, directory } = parts;
@@ -126,7 +126,9 @@ export const teamOperations = [
     name: "teamDisband",
     summary: "Remove a team and its agents.",
     access: "kill",
-    input: oneTeam.extend({ force: z.boolean().optional() }),
+    input: oneTeam.extend({
+      force: z.boolean().optional().describe("even if mail is queued or agents run; the mail bounces"),
+    }),
     output: z.object({ name: z.string(), removed: z.array(z.string()), failedDeliveries: z.number().int() }),
     async run(parts: TeamParts, { team, force = false }, { caller }) {
       const { callers, directory, teams, mailbox, courier } = parts;

@@ -31,12 +31,16 @@ export interface TopologyParts extends Resolving {
   readonly profiles: Profiles;
 }
 
+const oneEdge = z.object({ edge: z.string().describe("an edge, such as `coder -> reviewer`") });
+
 export const topologyOperations = [
   operation({
     name: "resolve",
-    summary: "The agents that an address means, and the rule that matched.",
+    summary: "Show which agents an address means, and the rule that matched.",
     access: "everyone",
-    input: z.object({ address: z.string() }),
+    input: z.object({
+      address: z.string().describe("a name, team:name, %pane, @all, @team, @alias, * or user"),
+    }),
     output: ResolutionView,
     async run(parts: TopologyParts, { address }, { caller }) {
       const { callers, directory, lookups, rights } = parts;
@@ -69,7 +73,7 @@ export const topologyOperations = [
 
   operation({
     name: "topology",
-    summary: "The edges of a team: which agents may write to which.",
+    summary: "Show which agents of a team may write to which.",
     access: "everyone",
     input: z.object({
       agent: z.string().optional().describe("an agent of the team: also say who it may write to, and who to it"),
@@ -89,12 +93,8 @@ export const topologyOperations = [
     name: "topologyAdd",
     summary: "Add an edge at run time.",
     access: "topology",
-    input: z.object({
-      edge: z.string(),
-      close: z
-        .boolean()
-        .optional()
-        .describe("true: also where the team has no topology yet, so that from then on only edges count"),
+    input: oneEdge.extend({
+      close: z.boolean().optional().describe("even if the team has no topology yet; from then on only edges count"),
     }),
     output: TopologyView,
     async run(parts: TopologyParts, { edge, close = false }, { caller }) {
@@ -113,7 +113,7 @@ export const topologyOperations = [
     name: "topologyRemove",
     summary: "Remove an edge at run time.",
     access: "topology",
-    input: z.object({ edge: z.string() }),
+    input: oneEdge,
     output: TopologyView,
     async run(parts: TopologyParts, { edge }, { caller }) {
       const { callers, teams } = parts;
@@ -124,7 +124,7 @@ export const topologyOperations = [
 
   operation({
     name: "topologyCheck",
-    summary: "Problems in a topology.",
+    summary: "Check the topology of a team for problems.",
     access: "everyone",
     input: z.object({}),
     output: z.object({ team: z.string(), problems: z.array(Failure.extend({ place: z.string().nullable() })) }),
@@ -142,9 +142,9 @@ export const topologyOperations = [
 
   operation({
     name: "topologyExport",
-    summary: "The topology as text, Mermaid or Graphviz.",
+    summary: "Export the topology as text, Mermaid or Graphviz.",
     access: "everyone",
-    input: z.object({ format: z.enum(exportFormats) }),
+    input: z.object({ format: z.enum(exportFormats).describe("the format") }),
     output: z.object({ text: z.string() }),
     async run(parts: TopologyParts, { format }, { caller }) {
       const { lookups } = parts;

@@ -23,7 +23,7 @@ export interface TrustOperationParts {
 export const trustOperations = [
   operation({
     name: "trustShow",
-    summary: "What the files of a project can start, and whether you have trusted that.",
+    summary: "Show what the files of a project can start, and whether you trust that.",
     access: "user",
     input: z.object({ directory: projectDirectory }),
     output: TrustView,
@@ -39,7 +39,10 @@ export const trustOperations = [
     name: "trust",
     summary: "Trust what the files of a project can start; on the command line only.",
     access: "user",
-    input: z.object({ directory: projectDirectory, digest: z.string().describe("of what the user was shown") }),
+    input: z.object({
+      directory: projectDirectory,
+      digest: z.string().describe("the `digest` of what the user was shown"),
+    }),
     output: TrustView,
     async run(parts: TrustOperationParts, { directory, digest }, { caller, face }) {
       const { callers, trust } = parts;

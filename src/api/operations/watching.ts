@@ -9,7 +9,7 @@ import { operation } from "../operation.ts";
 import type { Rights } from "../rights.ts";
 import { MessageView, StepView } from "../schema.ts";
 import { ActivityView } from "../schemas/events.ts";
-import { count, flag } from "../schemas/fields.ts";
+import { everyTeam, limit, sinceTime } from "../schemas/fields.ts";
 import { historyView, messageView, type ViewParts } from "../views.ts";
 
 export interface WatchingParts extends ViewParts {
@@ -28,9 +28,9 @@ const ExportedMessage = MessageView.extend({ knownBy: z.string(), transitions: z
 export const watchingOperations = [
   operation({
     name: "activity",
-    summary: "The last activity of each agent.",
+    summary: "Show the last activity of each agent.",
     access: "readable",
-    input: z.object({ all: flag.optional().describe("every team, not only the caller's") }),
+    input: z.object({ all: everyTeam.optional() }),
     output: z.array(
       ActivityView.extend({ id: z.string(), name: z.string(), team: z.string(), presence: z.enum(presences) }),
     ),
@@ -55,12 +55,12 @@ export const watchingOperations = [
 
   operation({
     name: "export",
-    summary: "Messages with their histories, oldest first, in pages.",
+    summary: "Export messages with their histories, oldest first.",
     access: "readable",
     input: z.object({
-      since: count.optional(),
-      after: z.string().optional().describe("the last id that was sent"),
-      limit: count.max(1_000).optional(),
+      since: sinceTime.optional(),
+      after: z.string().optional().describe("the `last` of the previous page"),
+      limit: limit.max(1_000).optional(),
     }),
     output: z.object({ messages: z.array(ExportedMessage), last: z.string(), more: z.boolean() }),
     async run(parts: WatchingParts, { since, after, limit = 200 }, { caller }) {

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import type { Event } from "../../model/event.ts";
-import { count, time } from "./fields.ts";
+import { agentAddress, count, time } from "./fields.ts";
 
 /** Which events; in a query the types are one text with commas. */
 export const EventQuery = z.object({
-  agent: z.string().optional(),
-  team: z.string().optional(),
+  agent: agentAddress.optional().describe("only events about this agent; its name, or team:name"),
+  team: z.string().optional().describe("only events of this team, or about its agents"),
   types: z.preprocess(
     (value) => (typeof value === "string" ? value.split(",") : value),
-    z.array(z.string()).optional(),
+    z.array(z.string()).optional().describe("only these types; delivery means all delivery.* types"),
   ),
   after: count.optional().describe("only events with a higher number"),
-  since: count.optional().describe("only events of this moment or later"),
+  since: count.optional().describe("only events since then"),
 });
 
 /** Each type has fields of its own; docs/events.md lists them. */

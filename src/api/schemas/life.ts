@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { agentStates } from "../../model/agent.ts";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
+import { agentAddress, modelName } from "./fields.ts";
 
 export const FoundView = z.object({
   pane: z.string(),
@@ -36,15 +37,15 @@ export const NotStarted = z.object({
 export type NotStarted = z.infer<typeof NotStarted>;
 
 export const wishes = {
-  task: z.string().min(1).optional().describe("names its window"),
-  provider: z.string().optional(),
-  model: z.string().regex(/^[^-]/, "the name of a model, which does not begin with -").optional(),
-  cwd: z.string().optional(),
-  prompt: z.string().optional().describe("follows the profile's own prompt"),
-  skill: z.string().optional(),
-  sandbox: z.enum(sandboxes).optional(),
-  permissions: z.enum(permissionModes).optional(),
-  args: z.array(z.string()).optional(),
+  task: z.string().min(1).optional().describe("names its window, such as wish-42; default: its role"),
+  provider: z.string().optional().describe("another agent program than the profile's"),
+  model: modelName.regex(/^[^-]/, "the name of a model, which does not begin with -").optional(),
+  cwd: z.string().optional().describe("working directory; default: the profile's, else the caller's"),
+  prompt: z.string().optional().describe("added to the profile's prompt"),
+  skill: z.string().optional().describe("a skill to start with"),
+  sandbox: z.enum(sandboxes).optional().describe("the sandbox; default: the profile's"),
+  permissions: z.enum(permissionModes).optional().describe("how the program asks before it acts; default: ask"),
+  args: z.array(z.string()).optional().describe("more arguments for the program"),
 };
 
-export const oneAgent = z.object({ agent: z.string() });
+export const oneAgent = z.object({ agent: agentAddress });

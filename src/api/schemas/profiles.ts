@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { permissions } from "../../model/agent.ts";
 import { permissionModes, profileOrigins } from "../../model/profile.ts";
+import { modelName, roleLabel } from "./fields.ts";
 
 export const ProfileView = z.object({
   name: z.string(),
@@ -24,12 +25,12 @@ export const ProfileView = z.object({
 export type ProfileView = z.infer<typeof ProfileView>;
 
 export const newProfileFields = {
-  description: z.string().optional(),
-  provider: z.string().optional(),
-  profile: z.string().optional().describe("the profile whose settings it takes over"),
-  command: z.string().optional().describe("a line for the shell"),
-  model: z.string().optional(),
-  role: z.string().optional(),
-  cwd: z.string().optional(),
-  prompt: z.string().optional(),
+  description: z.string().optional().describe("one line about it"),
+  provider: z.string().optional().describe("the agent program"),
+  profile: z.string().optional().describe("the profile to inherit settings from"),
+  command: z.string().optional().describe("the command, as a shell line"),
+  model: modelName.optional(),
+  role: roleLabel.optional(),
+  cwd: z.string().optional().describe("its working directory"),
+  prompt: z.string().optional().describe("its prompt"),
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { time } from "./fields.ts";
+import { agentAddress, time } from "./fields.ts";
 
 export const Failure = z.object({ code: z.string(), message: z.string(), remedy: z.string() });
 
@@ -61,10 +61,10 @@ export const TeamView = z.object({
   aliases: z.record(z.string(), z.array(z.string())),
 });
 
-export const oneTeam = z.object({ team: z.string() });
+export const oneTeam = z.object({ team: z.string().describe("the name of the team") });
 export const membership = z.object({
-  team: z.string(),
-  agent: z.string().optional().describe("default: the caller"),
+  team: z.string().describe("the name of the team"),
+  agent: agentAddress.optional().describe("the agent; default: the caller"),
 });
 
 export type ResolutionView = z.infer<typeof ResolutionView>;

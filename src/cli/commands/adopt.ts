@@ -10,19 +10,14 @@ import { complainOf } from "../notStarted.ts";
 import { table, type Cell } from "../table.ts";
 import type { Lines, Terminal } from "../terminal.ts";
 
-const args = [
-  { name: "pane", optional: true, summary: "the tmux pane that it runs in, or the exact name of its session" },
-] as const;
+const args = [{ name: "pane", optional: true, field: "target" }] as const;
+const programs = [...agentPrograms, "shell", "repl", "generic"];
 const flags = {
-  all: { summary: "find the agent programs that run on this tmux server" },
-  name: { value: "NAME", summary: "its name" },
-  provider: {
-    value: "PROVIDER",
-    suggest: [...agentPrograms, "shell", "repl", "generic"],
-    summary: "the program: claude-code, codex, gemini, opencode, pi, shell, repl, generic; detected by default",
-  },
-  workspace: { value: "DIR", complete: "directory", summary: "its workspace directory" },
-  role: { value: "ROLE", summary: "a label that several agents may share" },
+  all: { operation: "discover" },
+  name: { value: "NAME", field: "name" },
+  provider: { value: "PROVIDER", suggest: programs, field: "provider", note: `one of ${programs.join(", ")}` },
+  workspace: { value: "DIR", complete: "directory", field: "workspace" },
+  role: { value: "ROLE", field: "role" },
   yes: { short: "y", summary: "with --all: adopt without asking" },
 } as const;
 const form = { name: "adopt", usage: ["adopt <pane|session> --name <name>", "adopt --all [--yes]"] };
@@ -30,7 +25,7 @@ const form = { name: "adopt", usage: ["adopt <pane|session> --name <name>", "ado
 export default command({
   ...form,
   group: "Agents",
-  summary: "make a running program an agent",
+  operation: "adopt",
   details: [
     "Name a tmux pane such as %14, or a session with one pane. A shell needs --provider shell and an " +
       "interpreter needs --provider repl, because they run what is typed. A program behind ssh or in a " +

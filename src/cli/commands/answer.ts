@@ -7,7 +7,7 @@ import { present } from "../present.ts";
 export default command({
   name: "answer",
   group: "Agents",
-  summary: "answer an agent's open dialog",
+  operation: "choose",
   usage: ["answer <agent>", "answer <agent> <choice>"],
   details: [
     "Shows the dialog: a permission, a question or another menu. With a choice, it selects that one " +
@@ -16,8 +16,8 @@ export default command({
     "Only the user may answer, and agents with `may: [answer]` in their profile. Mail never answers a " + "dialog.",
   ],
   args: [
-    { name: "agent", complete: "agent", summary: "which one" },
-    { name: "choice", optional: true, summary: "its number, its text, or the beginning of its text" },
+    { name: "agent", complete: "agent", field: "agent" },
+    { name: "choice", optional: true, field: "choice", note: "without it, the dialog is shown" },
   ],
   flags: { yes: { short: "y", summary: "do not ask for confirmation" } },
   examples: [

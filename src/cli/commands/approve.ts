@@ -4,7 +4,8 @@ import { answerRequest, verdictArgs, verdictDetails } from "../verdict.ts";
 export default command({
   name: "approve",
   group: "Messages",
-  summary: "grant what an agent asks for; without a tag, show what is asked",
+  uses: ["answerRequest", "requests"],
+  summary: "Approve what an agent asks for; without a tag, list what is asked.",
   usage: ["approve", "approve <tag> [text…]"],
   details: verdictDetails,
   args: verdictArgs,

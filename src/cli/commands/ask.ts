@@ -9,7 +9,7 @@ import { confirmShown, letter } from "../letters.ts";
 import { printBody } from "../printBody.ts";
 import { namesIn } from "../names.ts";
 import { apart } from "../rows.ts";
-import { draftOf, sendingFlags } from "../sending.ts";
+import { draftOf, sendingFlags, textMeaning } from "../sending.ts";
 import { positiveDurationMs, span } from "../times.ts";
 
 const defaultTimeoutMs = 600_000;
@@ -17,7 +17,8 @@ const defaultTimeoutMs = 600_000;
 const ask = command({
   name: "ask",
   group: "Messages",
-  summary: "ask an agent a question and print its answer",
+  uses: ["send", "awaitAnswer"],
+  summary: "Ask an agent a question and print its answer.",
   usage: ["ask <to> [question…]", "ask --resume <tag>"],
   details: [
     "Sends the question, waits for the reply, and prints it. An offline agent is started, as with " +
@@ -32,7 +33,7 @@ const ask = command({
   ],
   args: [
     { name: "to", optional: true, complete: "agent", summary: "the agent to ask" },
-    { name: "question", optional: true, many: true, summary: "the text; several words are joined by spaces" },
+    { name: "question", optional: true, many: true, ...textMeaning },
   ],
   flags: {
     file: sendingFlags.file,
@@ -107,17 +108,17 @@ const ask = command({
 });
 export default ask;
 
-type Answer = NonNullable<Output<"answer">["answer"]>;
+type Answer = NonNullable<Output<"awaitAnswer">["answer"]>;
 
 async function untilAnswered(
   tag: string,
   deadline: Deadline,
   daemon: Client,
-): Promise<Answer | Pick<Output<"answer">, "questions">> {
+): Promise<Answer | Pick<Output<"awaitAnswer">, "questions">> {
   const askedAt = performance.now();
   for (;;) {
     const leftMs = deadline.leftMs();
-    const { answer, lost, waiting, questions, first } = await daemon.call("answer", {
+    const { answer, lost, waiting, questions, first } = await daemon.call("awaitAnswer", {
       tag,
       timeoutMs: Math.min(leftMs, longestPollMs),
       questions: true,
@@ -147,7 +148,7 @@ function askedFirst(tag: string, mail: readonly InboxView[]): TielineError {
   );
 }
 
-function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"answer">["first"]>): TielineError {
+function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"awaitAnswer">["first"]>): TielineError {
   return new TielineError(
     "QUESTION_WAITING",
     `${from} waits for your answer to ${question}, and reads nothing before it has one`,
@@ -158,7 +159,7 @@ function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"an
   );
 }
 
-function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<"answer">["lost"]>): TielineError {
+function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<"awaitAnswer">["lost"]>): TielineError {
   const details = { remedy: `\`tieline status ${tag}\` shows its history`, operands: { tag, agent, state } };
   const why = reason === null ? "" : `: ${reason}`;
   if (state === "delivered")

@@ -7,13 +7,13 @@ import { canAsk } from "../confirm.ts";
 export default command({
   name: "attach",
   group: "Agents",
-  summary: "go to an agent's pane in tmux",
+  uses: ["place"],
+  summary: "Go to an agent's pane in tmux.",
   usage: ["attach [agent]"],
   details: [
     "Outside tmux it attaches, inside it moves this client there. Without a terminal it prints the command that would.",
-    "Without an agent: the session of the team.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "which one" }],
+  args: [{ name: "agent", optional: true, complete: "agent", field: "agent" }],
   flags: {},
   examples: [
     ["tieline attach engineer", "see what it does, and type to it yourself"],

@@ -6,7 +6,7 @@ import { counted, named } from "../tags.ts";
 export default command({
   name: "backup",
   group: "Tieline itself",
-  summary: "copy the mailbox to a file",
+  operation: "backup",
   usage: ["backup [file]"],
   details: [
     "The copy holds messages, deliveries, agents and teams, but no settings, profiles or secrets. It is " +
@@ -16,7 +16,7 @@ export default command({
       "keeps the last three; `backup.everyHours`, `backup.keep` and `backup.maxMegabytes` in config.json " +
       "change that. `tieline restore` brings a backup back.",
   ],
-  args: [{ name: "file", optional: true, complete: "file", summary: "where to write it; the file must not exist" }],
+  args: [{ name: "file", optional: true, complete: "file", field: "file" }],
   flags: {},
   examples: [
     ["tieline backup", "to the home"],

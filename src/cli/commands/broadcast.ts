@@ -1,10 +1,11 @@
 import { command } from "../args.ts";
-import { conclude, draftOf, sendingFlags } from "../sending.ts";
+import { conclude, draftOf, sendingFlags, textMeaning } from "../sending.ts";
 
 export default command({
   name: "broadcast",
   group: "Messages",
-  summary: "write to many agents at once",
+  uses: ["send"],
+  summary: "Send a message to many agents at once.",
   usage: ["broadcast <message…>", "broadcast --team <team> <message…>", "broadcast --all <message…>"],
   details: [
     "Sends one message with a delivery for each recipient. Without --team or --all it goes to all agents " +
@@ -14,12 +15,12 @@ export default command({
       "not write to everyone cannot use --all.",
     "Exits with 6 if some recipients were refused.",
   ],
-  args: [{ name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" }],
+  args: [{ name: "message", optional: true, many: true, ...textMeaning }],
   flags: {
     team: { value: "TEAM", complete: "team", summary: "all agents of this team" },
     all: { summary: "every live agent on this host" },
     ...sendingFlags,
-    spawn: { summary: "start members that are offline" },
+    spawn: { field: "spawn" },
   },
   examples: [
     ['tieline broadcast "main is frozen until the release is out"', "to all agents you may write to"],

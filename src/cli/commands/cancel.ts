@@ -4,11 +4,11 @@ import { presentReceipt } from "../receipts.ts";
 export default command({
   name: "cancel",
   group: "Messages",
-  summary: "take back a message that is not delivered yet",
+  operation: "cancel",
   usage: ["cancel <tag>"],
   details: ["A message that was already written cannot be cancelled."],
-  args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
-  flags: { agent: { value: "NAME", complete: "agent", summary: "only its delivery to this agent" } },
+  args: [{ name: "tag", complete: "tag", field: "tag" }],
+  flags: { agent: { value: "NAME", complete: "agent", field: "agent" } },
   examples: [
     ["tieline cancel MSG_USER_7f3a91c2", "for every recipient"],
     ["tieline cancel MSG_USER_7f3a91c2 --agent engineer", "for one of them"],

@@ -4,8 +4,8 @@ import { present } from "../present.ts";
 import { statusOf, stopRunning, type DaemonStatus } from "../runningDaemon.ts";
 import { count, span } from "../times.ts";
 
-const actions = ["start", "stop", "status", "logs"] as const;
-const args = [{ name: "action", choices: actions, summary: "what to do" }] as const;
+const choices = ["start", "stop", "status", "logs"] as const;
+const args = [{ name: "action", choices, summary: "what to do" }] as const;
 const flags = {
   follow: { short: "f", summary: "logs: keep printing new lines, until Ctrl-C" },
   lines: { short: "n", value: "N", parse: count, summary: "logs: how many lines; default 100" },
@@ -15,7 +15,13 @@ type Running = Context<typeof args, typeof flags>;
 export default command({
   name: "daemon",
   group: "Tieline itself",
-  summary: "start, stop or inspect the daemon",
+  summary: "Start, stop or inspect the daemon.",
+  actions: {
+    start: { summary: "Start the daemon if it is not running." },
+    stop: "daemonStop",
+    status: "daemonStatus",
+    logs: { summary: "Print the log of the daemon." },
+  },
   usage: ["daemon start|stop|status|logs"],
   details: [
     "The first command that needs the daemon starts it. Stopping loses nothing: queued mail is delivered " +
@@ -32,7 +38,7 @@ export default command({
 });
 
 const run = { start, stop, status, logs } satisfies Record<
-  (typeof actions)[number],
+  (typeof choices)[number],
   (context: Running) => Promise<number>
 >;
 

@@ -7,7 +7,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export default command({
   name: "dash",
   group: "Project",
-  summary: "open the dashboard: the whole team on one page",
+  uses: ["dash"],
+  summary: "Open the dashboard: the whole team on one page.",
   usage: ["dash [--port N] [--ip] [--no-open]"],
   details: [
     "The daemon serves the page on this machine only. The link works once, within a minute, and signs the " +
@@ -17,8 +18,8 @@ export default command({
   ],
   args: [],
   flags: {
-    port: { value: "N", parse: portNumber, summary: "serve it at this port as well, until the daemon stops" },
-    ip: { summary: "link to 127.0.0.1, for a browser that does not find names below localhost" },
+    port: { value: "N", parse: portNumber, field: "port" },
+    ip: { field: "byAddress" },
     "no-open": { summary: "print the link and open no browser" },
   },
   examples: [

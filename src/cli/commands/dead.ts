@@ -6,7 +6,7 @@ import { count } from "../times.ts";
 export default command({
   name: "dead",
   group: "Messages",
-  summary: "list messages that could not be delivered",
+  operation: "dead",
   usage: ["dead"],
   details: [
     "A message is dead if its delivery failed or expired. `tieline retry <tag>` queues it again, with " +
@@ -15,7 +15,7 @@ export default command({
       "team:name unless all are of your team.",
   ],
   args: [],
-  flags: { limit: { value: "N", parse: count, summary: "at most that many" } },
+  flags: { limit: { value: "N", parse: count, field: "limit" } },
   examples: [["tieline dead", "what was lost on the way, and why"]],
   async run({ flags, daemon, terminal }) {
     const receipts = await daemon.call("dead", {

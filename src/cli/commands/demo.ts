@@ -3,7 +3,7 @@ import { command } from "../args.ts";
 export default command({
   name: "demo",
   group: "Tieline itself",
-  summary: "see it work: scripted agents that write to each other",
+  summary: "See Tieline work: scripted agents that write to each other.",
   usage: ["demo", "demo --stop"],
   details: [
     "Runs in its own home and on its own tmux server, and touches nothing of yours. On a terminal the " +

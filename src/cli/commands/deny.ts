@@ -4,7 +4,8 @@ import { answerRequest, verdictArgs, verdictDetails } from "../verdict.ts";
 export default command({
   name: "deny",
   group: "Messages",
-  summary: "refuse what an agent asks for; without a tag, show what is asked",
+  uses: ["answerRequest", "requests"],
+  summary: "Deny what an agent asks for; without a tag, list what is asked.",
   usage: ["deny", "deny <tag> [why…]"],
   details: verdictDetails,
   args: verdictArgs,

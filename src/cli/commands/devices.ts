@@ -5,18 +5,18 @@ import { present } from "../present.ts";
 import { table, type Cell } from "../table.ts";
 import { clockTime, span } from "../times.ts";
 
-const actions = ["ls", "revoke"] as const;
 const args = [
-  { name: "action", choices: actions, summary: "what to do" },
-  { name: "device", optional: true, many: true, summary: "revoke: ids of devices" },
+  { name: "action", choices: ["ls", "revoke"], summary: "what to do" },
+  { name: "device", optional: true, many: true, field: { revoke: "devices" } },
 ] as const;
-const flags = { all: { summary: "revoke: every device" } } as const;
+const flags = { all: { field: { revoke: "all" } } } as const;
 type Running = Context<typeof args, typeof flags>;
 
 const devices = command({
   name: "devices",
   group: "Project",
-  summary: "list the browsers that are signed in to the dashboard, or sign them out",
+  summary: "List the browsers that are signed in to the dashboard, or sign them out.",
+  actions: { ls: "devices", revoke: "devicesRevoke" },
   usage: ["devices ls", "devices revoke <id>...|--all"],
   details: [
     "A device is a browser that used a link of `tieline dash`. It is `active` until the daemon restarts, " +

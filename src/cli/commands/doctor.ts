@@ -9,7 +9,7 @@ import type { Paint, TextStyle } from "../terminal.ts";
 export default command({
   name: "doctor",
   group: "Tieline itself",
-  summary: "check everything that Tieline needs",
+  operation: "doctor",
   usage: ["doctor [--repair]"],
   details: [
     "tmux, versions, socket, clock, disk, the whole mailbox, backups, and a probe of every endpoint. " +

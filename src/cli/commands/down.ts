@@ -4,7 +4,7 @@ import { present } from "../present.ts";
 export default command({
   name: "down",
   group: "Project",
-  summary: "stop the agents that `tieline up` started",
+  operation: "down",
   usage: ["down"],
   details: ["Their mail stays, and is delivered when they are started again."],
   args: [],

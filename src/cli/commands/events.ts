@@ -6,14 +6,14 @@ import { callerOf } from "../connect.ts";
 import { eventLine } from "../eventLine.ts";
 import { namesFor, qualified } from "../names.ts";
 import { stopSignal } from "../stopSignal.ts";
-import { count, pastMoment } from "../times.ts";
+import { count, momentForms, pastMoment } from "../times.ts";
 
 const eventGroups = [...new Set(eventTypes.map((type) => type.split(".")[0]!))];
 
 export default command({
   name: "events",
   group: "Tieline itself",
-  summary: "show events",
+  operation: "events",
   usage: ["events"],
   details: [
     "Shows every step of every message and every change of an agent, in all teams. --team selects events " +
@@ -22,24 +22,15 @@ export default command({
   args: [],
   flags: {
     follow: { short: "f", summary: "keep printing new events, until Ctrl-C" },
-    agent: { value: "AGENT", complete: "agent", summary: "only events about this agent; NAME, or TEAM:NAME" },
+    agent: { value: "AGENT", complete: "agent", field: "agent" },
     type: {
       value: "TYPES",
       parse: typesIn,
       suggest: [...eventTypes, ...eventGroups],
-      summary: "only these types; delivery means all delivery.* types",
+      field: "types",
     },
-    since: {
-      value: "TIME",
-      parse: pastMoment,
-      summary: "all events of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00",
-    },
-    limit: {
-      short: "n",
-      value: "N",
-      parse: count,
-      summary: "without --since: how many of the newest; default 100",
-    },
+    since: { value: "TIME", parse: pastMoment, field: "since", note: momentForms },
+    limit: { short: "n", value: "N", parse: count, field: "limit", note: "default 100" },
   },
   examples: [
     ["tieline events -f", "all events, live"],

@@ -17,14 +17,14 @@ interface Capture {
 const explain = command({
   name: "explain",
   group: "Agents",
-  summary: "show the state of an agent's screen, and the rule that matched",
+  operation: "explain",
   usage: ["explain <agent>", "explain --provider <program> --screen <file>"],
   details: [
     "With --screen the rules are applied to a file made by `tmux capture-pane -p -e` (- is stdin), " +
       "without an agent or the daemon. Facts about the pane that you leave out are unknown.",
     "Your own rules in screens/<provider>.json of the home apply in both cases; docs/screens.md " + "describes them.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "the agent" }],
+  args: [{ name: "agent", optional: true, complete: "agent", field: "agent" }],
   flags: {
     provider: {
       value: "PROGRAM",

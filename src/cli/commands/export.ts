@@ -1,10 +1,10 @@
 import { command } from "../args.ts";
-import { pastMoment } from "../times.ts";
+import { momentForms, pastMoment } from "../times.ts";
 
 export default command({
   name: "export",
   group: "Messages",
-  summary: "print messages with their history, one JSON object per line",
+  operation: "export",
   usage: ["export"],
   details: [
     'A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, ' +
@@ -15,7 +15,8 @@ export default command({
     since: {
       value: "TIME",
       parse: pastMoment,
-      summary: "only messages of the last 10m, 2h, 1d, or since a date such as 2026-11-15; default all",
+      field: "since",
+      note: momentForms,
     },
   },
   examples: [

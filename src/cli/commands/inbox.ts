@@ -8,7 +8,7 @@ import { count } from "../times.ts";
 export default command({
   name: "inbox",
   group: "Messages",
-  summary: "read the mail of an agent, or your own",
+  operation: "inbox",
   usage: ["inbox [agent]"],
   details: [
     "New mail comes first, oldest first; then mail that was read before, newest first. Reading your own " +
@@ -16,11 +16,11 @@ export default command({
     "Your own mail comes from all teams; --team selects one. With an agent, --team is the agent's team. " +
       "Senders are shown as team:name unless all are in your team.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "the agent; default you" }],
+  args: [{ name: "agent", optional: true, complete: "agent", field: "agent" }],
   flags: {
-    pending: { summary: "only waiting mail" },
-    peek: { summary: "do not mark anything as seen" },
-    limit: { value: "N", parse: count, summary: "at most this many" },
+    pending: { field: "pending" },
+    peek: { field: "peek" },
+    limit: { value: "N", parse: count, field: "limit" },
   },
   examples: [
     ["tieline inbox", "your own mail"],

@@ -9,7 +9,7 @@ import { present } from "../present.ts";
 export default command({
   name: "init",
   group: "Project",
-  summary: "write a commented tieline.yaml to start from",
+  summary: "Write a commented tieline.yaml to start from.",
   usage: ["init [directory]"],
   details: [
     "The team is named after the directory, or by --team, with a number if another project has that " +

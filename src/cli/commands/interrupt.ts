@@ -4,13 +4,13 @@ import { command } from "../args.ts";
 export default command({
   name: "interrupt",
   group: "Agents",
-  summary: "interrupt an agent's running turn",
+  operation: "interrupt",
   usage: ["interrupt <agent>"],
   details: [
     "Presses the program's interrupt key, but only while it is working. It does not close dialogs; use " +
       "`tieline answer` for those.",
   ],
-  args: [{ name: "agent", complete: "agent", summary: "which one" }],
+  args: [{ name: "agent", complete: "agent", field: "agent" }],
   flags: {},
   examples: [["tieline interrupt engineer", "stop its turn"]],
   async run({ args, flags, daemon, terminal }) {

@@ -4,16 +4,16 @@ import { doToEach } from "../several.ts";
 export default command({
   name: "kill",
   group: "Agents",
-  summary: "close an agent's pane",
+  operation: "kill",
   usage: ["kill <agent…>"],
   details: [
-    "Closes the pane and everything that runs in it. Other panes of the window stay. Processes that " +
+    "Other panes of the window stay. Processes that " +
       "still run after two seconds are killed; if one survives, the command fails. Unsaved work of the " +
       "program is lost.",
     "The agent is suspended: its conversation, mail and launch data are kept. `tieline resume` or new " +
       "mail starts it again.",
   ],
-  args: [{ name: "agent", many: true, complete: "agent", summary: "the agents" }],
+  args: [{ name: "agent", many: true, complete: "agent", field: "agent" }],
   flags: {},
   examples: [
     ["tieline kill engineer", "stop it at once"],

@@ -3,18 +3,16 @@ import { command } from "../args.ts";
 export default command({
   name: "layout",
   group: "Agents",
-  summary: "show all agents of a team in one tmux window, or put them back",
+  operation: "layout",
   usage: ["layout mosaic|restore|<tmux layout> [team]"],
-  details: [
-    "The lead is top left, and the pane borders show names. `restore` puts each pane back into its " + "window.",
-  ],
+  details: ["The lead is top left, and the pane borders show names."],
   args: [
     {
       name: "layout",
       choices: ["mosaic", "restore", "tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical"],
-      summary: "the layout; mosaic is tiled",
+      field: "layout",
     },
-    { name: "team", optional: true, summary: "the team; default yours" },
+    { name: "team", optional: true, field: "team" },
   ],
   flags: {},
   examples: [

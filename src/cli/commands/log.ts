@@ -1,31 +1,24 @@
 import { command } from "../args.ts";
 import { namesIn, qualified, teamsOf } from "../names.ts";
 import { receiptRows } from "../receiptRows.ts";
-import { count, pastMoment } from "../times.ts";
+import { count, momentForms, pastMoment } from "../times.ts";
 import { present } from "../present.ts";
 
 export default command({
   name: "log",
   group: "Messages",
-  summary: "list messages, newest last",
+  operation: "log",
   usage: ["log [agent]"],
   details: [
     "Lists all teams; --team selects messages sent in that team or to its agents. Agents are shown as " +
       "team:name unless all are in your team.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "only messages it sent or received" }],
+  args: [{ name: "agent", optional: true, complete: "agent", field: "agent" }],
   flags: {
-    thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
-    grep: {
-      value: "TEXT",
-      summary: 'only messages with all these words; "in quotes" next to each other, word* for a beginning',
-    },
-    since: {
-      value: "TIME",
-      parse: pastMoment,
-      summary: "only the last 10m, 2h, 1d, or since a date such as 2026-11-15",
-    },
-    limit: { value: "N", parse: count, summary: "at most this many" },
+    thread: { value: "TAG", complete: "tag", field: "thread" },
+    grep: { value: "TEXT", field: "grep" },
+    since: { value: "TIME", parse: pastMoment, field: "since", note: momentForms },
+    limit: { value: "N", parse: count, field: "limit" },
     tags: { summary: "only the tags, one per line, newest first" },
   },
   examples: [

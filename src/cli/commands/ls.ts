@@ -10,11 +10,11 @@ import { stopSignal } from "../stopSignal.ts";
 export default command({
   name: "ls",
   group: "Agents",
-  summary: "list agents, their state and their waiting mail",
+  operation: "ls",
   usage: ["ls"],
   args: [],
   flags: {
-    all: { short: "a", summary: "every team, not only yours" },
+    all: { short: "a", field: "all" },
     watch: { short: "w", summary: "keep updating, until Ctrl-C" },
     names: { summary: "only the names, one per line; team:name if they are in several teams" },
   },

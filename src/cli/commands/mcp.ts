@@ -5,7 +5,7 @@ import { connect } from "../connect.ts";
 export default command({
   name: "mcp",
   group: "Tieline itself",
-  summary: "run the MCP server on stdin and stdout",
+  summary: "Run the MCP server on stdin and stdout.",
   usage: ["mcp"],
   details: [
     "`tieline setup --mcp` registers it with an agent program, which then starts it. The caller is " +

@@ -5,7 +5,7 @@ import { span } from "../times.ts";
 export default command({
   name: "metrics",
   group: "Agents",
-  summary: "show what agents reported to the team's metrics object, and its counters",
+  operation: "metrics",
   usage: ["metrics"],
   details: [
     'An agent reports with `tieline send metrics \'{"action":"state_report","data":{…}}\'` and counts with ' +

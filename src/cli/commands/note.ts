@@ -4,12 +4,12 @@ import { present } from "../present.ts";
 const note = command({
   name: "note",
   group: "Agents",
-  summary: "set a note about what you are doing; `ls` shows it",
+  operation: "note",
   usage: ["note <text…>", "note --clear"],
-  args: [{ name: "text", optional: true, many: true, summary: "the note; several words are joined by spaces" }],
+  args: [{ name: "text", optional: true, many: true, field: "text", note: "several words are joined by spaces" }],
   flags: {
     clear: { summary: "remove the note" },
-    agent: { value: "NAME", complete: "agent", summary: "the agent; only for the user" },
+    agent: { value: "NAME", complete: "agent", field: "agent" },
   },
   examples: [
     ['tieline note "migrating the login tests, back at four"', "as an agent, about yourself"],

@@ -11,7 +11,8 @@ import ls, { watch } from "./ls.ts";
 export default command({
   name: "open",
   group: "Project",
-  summary: "go to the team's tmux session, and start the team if it is not running",
+  uses: ["up", "place"],
+  summary: "Go to the team's tmux session, and start the team if it is not running.",
   usage: ["open"],
   details: [
     "`tieline` without arguments does this. A new session opens on the team's lead. Agents that did not " +

@@ -6,35 +6,41 @@ import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";
 import { present } from "../present.ts";
 
-const actions = ["ls", "add", "show", "rm", "edit"] as const;
+const choices = ["ls", "add", "show", "rm", "edit"] as const;
 const args = [
-  { name: "action", optional: true, choices: actions, summary: "what to do; default ls" },
-  { name: "name", optional: true, complete: "profile", summary: "the profile" },
+  { name: "action", optional: true, choices, summary: "what to do; default ls" },
+  { name: "name", optional: true, complete: "profile", field: "name" },
 ] as const;
 const flags = {
   names: { summary: "ls: only the names, one per line" },
   user: { summary: "add: for all your projects, not only this one" },
-  provider: { value: "PROVIDER", suggest: [...agentPrograms, "generic"], summary: "add: the program" },
-  profile: { value: "NAME", complete: "profile", summary: "add: the profile to inherit settings from" },
-  command: { value: "LINE", summary: "add: the command, as a shell line" },
-  model: { value: "MODEL", summary: "add: the model, as the program names it" },
-  role: { value: "ROLE", summary: "add: a label that several agents may share" },
-  cwd: { value: "DIR", complete: "directory", summary: "add: its working directory" },
-  description: { value: "TEXT", summary: "add: one line about it" },
-  prompt: { value: "TEXT", summary: "add: its prompt; - is stdin" },
+  provider: { value: "PROVIDER", suggest: [...agentPrograms, "generic"], field: { add: "provider" } },
+  profile: { value: "NAME", complete: "profile", field: { add: "profile" } },
+  command: { value: "LINE", field: { add: "command" } },
+  model: { value: "MODEL", field: { add: "model" } },
+  role: { value: "ROLE", field: { add: "role" } },
+  cwd: { value: "DIR", complete: "directory", field: { add: "cwd" } },
+  description: { value: "TEXT", field: { add: "description" } },
+  prompt: { value: "TEXT", field: { add: "prompt" }, note: "- is stdin" },
 } as const;
 type Running = Context<typeof args, typeof flags>;
 
 const agents = command({
   name: "profiles",
   group: "Agents",
-  summary: "list, add, show, remove or edit profiles",
+  summary: "List, add, show, remove or edit profiles.",
+  actions: {
+    ls: "profiles",
+    add: "profileAdd",
+    show: "profile",
+    rm: "profileRemove",
+    edit: { summary: "Open the file of a profile in $VISUAL or $EDITOR; without a terminal, print its path." },
+  },
   usage: ["profiles [ls]", "profiles add <name>", "profiles show|edit|rm <name>"],
   details: [
     "Agents are started from profiles. A profile is looked up in the project (tieline.yaml, then " +
       ".tieline/agents), then in agents/ of the home, then among the built-in ones. `add` writes a " +
       "Markdown file with front matter, and `rm` removes such a file. tieline.yaml is never changed.",
-    "`edit` opens the file in $VISUAL or $EDITOR. Without a terminal it prints the path.",
   ],
   args,
   flags,
@@ -51,7 +57,7 @@ const agents = command({
 export default agents;
 
 const run = { ls, add, show, rm, edit } satisfies Record<
-  (typeof actions)[number],
+  (typeof choices)[number],
   (context: Running) => Promise<number>
 >;
 

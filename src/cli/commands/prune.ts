@@ -7,7 +7,7 @@ import type { Lines, Paint } from "../terminal.ts";
 export default command({
   name: "prune",
   group: "Agents",
-  summary: "remove agents whose programs are gone",
+  operation: "prune",
   usage: ["prune"],
   details: [
     "Removes agents whose pane was closed or whose program exited. Stopped and killed agents are " +
@@ -17,8 +17,8 @@ export default command({
   ],
   args: [],
   flags: {
-    all: { short: "a", summary: "in every team, not only yours" },
-    force: { summary: "also agents that have mail or can be resumed" },
+    all: { short: "a", field: "all" },
+    force: { field: "force" },
   },
   examples: [
     ["tieline prune", "in this team"],

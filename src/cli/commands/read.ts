@@ -6,16 +6,16 @@ import { newRows } from "../rows.ts";
 import { count } from "../times.ts";
 import { present } from "../present.ts";
 
-const args = [{ name: "agent", complete: "agent", summary: "which one" }] as const;
+const args = [{ name: "agent", complete: "agent", field: "agent" }] as const;
 const flags = {
-  lines: { short: "n", value: "N", parse: count, summary: "how many lines; default terminal.readLines" },
+  lines: { short: "n", value: "N", parse: count, field: "lines" },
   follow: { short: "f", summary: "keep printing what is added, until Ctrl-C or the end of the pane" },
 } as const;
 
 export default command({
   name: "read",
   group: "Agents",
-  summary: "print what an agent's pane shows",
+  operation: "read",
   usage: ["read <agent> [--follow]"],
   args,
   flags,

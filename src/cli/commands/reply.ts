@@ -1,18 +1,15 @@
 import { command } from "../args.ts";
-import { conclude, draftOf, sendingFlags } from "../sending.ts";
+import { conclude, draftOf, sendingFlags, textMeaning } from "../sending.ts";
 
 export default command({
   name: "reply",
   group: "Messages",
-  summary: "answer a message",
+  operation: "reply",
   usage: ["reply <tag> [message…]"],
-  details: [
-    "Goes to the sender of that message, and marks it as answered. An agent may reply to what it got, " +
-      "whatever the topology says.",
-  ],
+  details: ["An agent may reply to what it got, whatever the topology says."],
   args: [
-    { name: "tag", complete: "tag", summary: "the message to answer, such as MSG_USER_7f3a91c2" },
-    { name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" },
+    { name: "tag", complete: "tag", field: "tag" },
+    { name: "message", optional: true, many: true, ...textMeaning },
   ],
   flags: sendingFlags,
   examples: [

@@ -6,13 +6,13 @@ import { errorText, type Paint } from "../terminal.ts";
 export default command({
   name: "resolve",
   group: "Agents",
-  summary: "show which agents an address means",
+  operation: "resolve",
   usage: ["resolve <address>"],
   details: [
     "Uses the same rules as `send`, for your team and your edges, without sending anything. If the " +
       "address does not resolve, it exits as `send` would.",
   ],
-  args: [{ name: "address", complete: "agent", summary: "a name, team:name, %pane, @all, @team, @alias, * or user" }],
+  args: [{ name: "address", complete: "agent", field: "address" }],
   flags: { explain: { summary: "show each rule, and why it matched or not" } },
   examples: [
     ["tieline resolve engineer --explain", "which rule resolves the name"],

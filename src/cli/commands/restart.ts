@@ -4,10 +4,10 @@ import { doToEach } from "../several.ts";
 export default command({
   name: "restart",
   group: "Agents",
-  summary: "restart an agent",
+  operation: "restart",
   usage: ["restart <agent…>"],
   details: ["Continues the same conversation if the program can. Waiting mail is delivered afterwards."],
-  args: [{ name: "agent", many: true, complete: "agent", summary: "the agents" }],
+  args: [{ name: "agent", many: true, complete: "agent", field: "agent" }],
   flags: {},
   examples: [
     ["tieline restart engineer", "after a change of its profile"],

@@ -9,7 +9,7 @@ import type { Paint } from "../terminal.ts";
 export default command({
   name: "restore",
   group: "Tieline itself",
-  summary: "replace the mailbox with a backup",
+  summary: "Replace the mailbox with a backup.",
   usage: ["restore <file|latest> [--yes]"],
   details: [
     "Stops the daemon, replaces the mailbox with the backup, and keeps the replaced mailbox beside it under " +

@@ -5,13 +5,13 @@ import { command, usage } from "../args.ts";
 const resume = command({
   name: "resume",
   group: "Agents",
-  summary: "start stopped agents again",
+  operation: "resume",
   usage: ["resume <agent…>", "resume --all"],
   details: [
     "Continues the same conversation if the program can, and starts a new one otherwise. After a reboot " +
       "or a restart of tmux, --all brings the whole team back.",
   ],
-  args: [{ name: "agent", optional: true, many: true, complete: "agent", summary: "the agents" }],
+  args: [{ name: "agent", optional: true, many: true, complete: "agent", field: "agents" }],
   flags: { all: { summary: "every agent of the team that Tieline has started before" } },
   examples: [
     ["tieline resume engineer", "continue where it stopped"],

@@ -4,14 +4,14 @@ import { present } from "../present.ts";
 export default command({
   name: "rm",
   group: "Agents",
-  summary: "forget an agent; its program keeps running",
+  operation: "rm",
   usage: ["rm <agent>"],
   details: [
     "Mail that still waits for it cannot be delivered any more and goes back to its senders. With mail " +
       "waiting, --force is needed.",
   ],
-  args: [{ name: "agent", complete: "agent", summary: "which one" }],
-  flags: { force: { summary: "also when mail still waits for it" } },
+  args: [{ name: "agent", complete: "agent", field: "agent" }],
+  flags: { force: { field: "force" } },
   examples: [["tieline rm engineer", "stop delivering to engineer"]],
   async run({ args, flags, daemon, terminal }) {
     const removed = await daemon.call("rm", { agent: args.agent, ...(flags.force && { force: true }) });

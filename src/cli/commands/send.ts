@@ -1,28 +1,27 @@
 import { command, usage } from "../args.ts";
-import { conclude, draftOf, sendingFlags } from "../sending.ts";
+import { conclude, draftOf, sendingFlags, textMeaning } from "../sending.ts";
 
 const send = command({
   name: "send",
   group: "Messages",
-  summary: "write to an agent by name",
+  operation: "send",
   usage: ["send <to> [message…]", "send <message> --to <name>"],
   details: [
-    "Returns when the message is on disk. With --wait it returns when the message has reached the given " +
-      "state, and shows every change until then.",
+    "With --wait it returns when the message has reached the given state, and shows every change until then.",
     "An address is a name, role or id (engineer), a name in another team (web:engineer), a pane (%14), @all, " +
       "a team or alias (@reviewers), * for every live agent, or user.",
     "Everything after -- is text.",
   ],
   args: [
-    { name: "to", optional: true, complete: "agent", summary: "the recipient" },
-    { name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" },
+    { name: "to", optional: true, complete: "agent", field: "to" },
+    { name: "message", optional: true, many: true, ...textMeaning },
   ],
   flags: {
-    to: { value: "NAME", complete: "agent", summary: "the address, if all arguments are text" },
+    to: { value: "NAME", complete: "agent", field: "to", note: "then all arguments are text" },
     ...sendingFlags,
-    "reply-to": { value: "TAG", complete: "tag", summary: "the message that this one answers" },
-    "expect-reply": { summary: "tell the agent that an answer is expected" },
-    spawn: { summary: "with @all or a team: start members that are offline" },
+    "reply-to": { value: "TAG", complete: "tag", field: "replyTo" },
+    "expect-reply": { field: "expectsReply" },
+    spawn: { field: "spawn" },
   },
   examples: [
     ['tieline send engineer "the login test fails on Safari, please look"', "queue it and return"],

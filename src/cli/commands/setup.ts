@@ -8,7 +8,7 @@ import { present } from "../present.ts";
 const setup = command({
   name: "setup",
   group: "Project",
-  summary: "connect an agent program through hooks or MCP, or undo it",
+  summary: "Connect an agent program through hooks or MCP, or undo it.",
   usage: [
     "setup --hooks <program> [--project] [--undo]",
     "setup --mcp <program> [--undo]",

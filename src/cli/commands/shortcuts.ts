@@ -6,7 +6,7 @@ import { present } from "../present.ts";
 export default command({
   name: "shortcuts",
   group: "Project",
-  summary: "add tmux keys: prefix G opens Tieline, prefix g shows a quick status",
+  summary: "Add tmux keys: prefix G opens Tieline, prefix g shows a quick status.",
   usage: ["shortcuts install|uninstall|show [--alias NAME]"],
   details: [
     "Adds a marked block to your tmux.conf and, with --alias, to your shell's startup file. Uninstalling " +

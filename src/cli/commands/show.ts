@@ -4,13 +4,13 @@ import { printBody } from "../printBody.ts";
 export default command({
   name: "show",
   group: "Messages",
-  summary: "print the text of a message",
+  operation: "show",
   usage: ["show <tag>"],
   details: [
     "Prints the stored text: byte for byte to a file or a pipe; on a terminal, control and invisible " +
       "characters are shown by name.",
   ],
-  args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
+  args: [{ name: "tag", complete: "tag", field: "tag" }],
   flags: {},
   examples: [
     ["tieline show MSG_USER_7f3a91c2", "read it"],

@@ -3,7 +3,7 @@ import { command } from "../args.ts";
 export default command({
   name: "skill",
   group: "Tieline itself",
-  summary: "print the instructions for agents",
+  summary: "Print the instructions for agents.",
   usage: ["skill [--agents]"],
   details: [
     "Agents that Tieline starts get these instructions in their prompt. For others, put them where their " +

@@ -9,7 +9,7 @@ import { words } from "../words.ts";
 export default command({
   name: "spawn",
   group: "Agents",
-  summary: "start an agent from a profile",
+  operation: "spawn",
   usage: ["spawn <profile> [--name <name>]"],
   details: [
     "The agent gets its own window in the tmux session of its team. If an agent of the profile is " +
@@ -20,39 +20,29 @@ export default command({
     {
       name: "profile",
       complete: "profile",
-      summary:
-        "a profile of the project, your own, or a built-in one: team-lead, engineer, reviewer, qa, " +
-        "fixer, researcher, docs",
+      field: "profile",
+      note:
+        "one of the project, your own, or a built-in one: team-lead, engineer, reviewer, qa, fixer, " +
+        "researcher, docs",
     },
   ],
   flags: {
-    name: { value: "NAME", summary: "its name; default: the profile's name" },
-    task: { value: "TASK", summary: "names its window, such as wish-42; default: its role" },
+    name: { value: "NAME", field: "name" },
+    task: { value: "TASK", field: "task" },
     provider: {
       value: "PROVIDER",
       suggest: agentPrograms,
-      summary: "a program other than the profile's: claude-code, codex, gemini, opencode, pi",
+      field: "provider",
+      note: `one of ${agentPrograms.join(", ")}`,
     },
-    model: { value: "MODEL", summary: "the model, as the program names it" },
-    cwd: {
-      value: "DIR",
-      complete: "directory",
-      summary: "working directory; default: the profile's, else the current one",
-    },
-    prompt: {
-      value: "FILE",
-      complete: "file",
-      summary: "added to the profile's prompt: a file, or text of several words",
-    },
-    skill: { value: "SKILL", summary: "a skill to start with" },
-    resume: { value: "SESSION", summary: "continue this conversation, by the program's own id" },
-    sandbox: { value: "SANDBOX", choices: sandboxes, summary: "the sandbox" },
-    permissions: {
-      value: "MODE",
-      choices: permissionModes,
-      summary: "how the program asks before it acts; default ask",
-    },
-    args: { value: "ARGS", parse: words, summary: "more arguments for the program, as one string" },
+    model: { value: "MODEL", field: "model" },
+    cwd: { value: "DIR", complete: "directory", field: "cwd" },
+    prompt: { value: "FILE", complete: "file", field: "prompt", note: "a file, or text of several words" },
+    skill: { value: "SKILL", field: "skill" },
+    resume: { value: "SESSION", field: "resume" },
+    sandbox: { value: "SANDBOX", choices: sandboxes, field: "sandbox" },
+    permissions: { value: "MODE", choices: permissionModes, field: "permissions" },
+    args: { value: "ARGS", parse: words, field: "args", note: "as one string" },
   },
   examples: [
     ["tieline spawn engineer", "the built-in engineer"],

@@ -10,9 +10,9 @@ import { present } from "../present.ts";
 export default command({
   name: "status",
   group: "Messages",
-  summary: "show the history of a message",
+  operation: "status",
   usage: ["status <tag>"],
-  args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
+  args: [{ name: "tag", complete: "tag", field: "tag" }],
   flags: {},
   examples: [
     ["tieline status MSG_USER_7f3a91c2", "every step, with times and reasons"],

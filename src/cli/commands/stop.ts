@@ -4,7 +4,7 @@ import { doToEach } from "../several.ts";
 export default command({
   name: "stop",
   group: "Agents",
-  summary: "ask an agent's program to exit",
+  operation: "stop",
   usage: ["stop <agent…>"],
   details: [
     "Interrupts a running turn, then types the program's exit command at its prompt. If that does not " +
@@ -12,7 +12,7 @@ export default command({
     "The agent is suspended: its conversation, mail and launch data are kept. `tieline resume` or new " +
       "mail starts it again.",
   ],
-  args: [{ name: "agent", many: true, complete: "agent", summary: "the agents" }],
+  args: [{ name: "agent", many: true, complete: "agent", field: "agent" }],
   flags: {},
   examples: [
     ["tieline stop engineer", "stop it, and keep its conversation"],

@@ -4,19 +4,19 @@ import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";
 import { present } from "../present.ts";
 
-const actions = ["create", "ls", "show", "join", "leave", "rename", "disband", "shutdown"] as const;
+const choices = ["create", "ls", "show", "join", "leave", "rename", "disband", "shutdown"] as const;
 const args = [
-  { name: "action", choices: actions, summary: "what to do" },
-  { name: "name", optional: true, complete: "team", summary: "the team" },
+  { name: "action", choices, summary: "what to do" },
+  { name: "name", optional: true, complete: "team", field: "team" },
   {
     name: "other",
     optional: true,
     complete: "agent",
-    summary: "join, leave: the agent, default you; rename: the new name",
+    field: { join: "agent", leave: "agent", rename: "name" },
   },
 ] as const;
 const flags = {
-  force: { summary: "disband: even if mail is queued or agents run; the mail bounces" },
+  force: { field: { disband: "force" } },
   names: { summary: "ls: only the names, one per line" },
 } as const;
 type Running = Context<typeof args, typeof flags>;
@@ -24,7 +24,17 @@ type Running = Context<typeof args, typeof flags>;
 const team = command({
   name: "team",
   group: "Agents",
-  summary: "manage teams",
+  summary: "Manage teams.",
+  actions: {
+    create: "teamCreate",
+    ls: "teams",
+    show: "team",
+    join: "teamJoin",
+    leave: "teamLeave",
+    rename: "teamRename",
+    disband: "teamDisband",
+    shutdown: "teamShutdown",
+  },
   usage: [
     "team ls",
     "team create|show|shutdown <team>",
@@ -35,10 +45,8 @@ const team = command({
   ],
   details: [
     "A team is a namespace with a topology. It belongs to one project directory. In a second clone or " +
-      "worktree, `team create` with another name gives that directory its own team. `leave` moves an agent " +
-      "to the team `default`. Only the user moves agents; an agent with `may: [topology]` may move itself.",
-    "`shutdown` stops the agents that Tieline started and keeps everything else. `disband` removes the " +
-      "team and its agents.",
+      "worktree, `team create` with another name gives that directory its own team. Only the user moves " +
+      "agents; an agent with `may: [topology]` may move itself.",
   ],
   args,
   flags,
@@ -69,7 +77,7 @@ const run = {
   rename,
   disband,
   shutdown,
-} satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+} satisfies Record<(typeof choices)[number], (context: Running) => Promise<number>>;
 
 async function ls({ daemon, flags, terminal }: Running): Promise<number> {
   const teams = await daemon.call("teams", {});

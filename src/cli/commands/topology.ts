@@ -6,14 +6,14 @@ import { present } from "../present.ts";
 import { table, type Cell } from "../table.ts";
 import type { Lines, TextStyle } from "../terminal.ts";
 
-const actions = ["show", "add", "rm", "check", "export"] as const;
+const choices = ["show", "add", "rm", "check", "export"] as const;
 const args = [
-  { name: "action", choices: actions, summary: "what to do" },
-  { name: "edge", optional: true, many: true, summary: 'add, rm: an edge, such as "coder -> reviewer"' },
+  { name: "action", choices, summary: "what to do" },
+  { name: "edge", optional: true, many: true, field: { add: "edge", rm: "edge" } },
 ] as const;
 const flags = {
-  format: { value: "FORMAT", choices: exportFormats, summary: "export: the format; default text" },
-  close: { summary: "add: close a team without a topology; from then on only edges count" },
+  format: { value: "FORMAT", choices: exportFormats, field: { export: "format" }, note: "default text" },
+  close: { field: { add: "close" } },
 } as const;
 type EdgeView = TopologyView["removed"][number];
 type Running = Context<typeof args, typeof flags>;
@@ -21,7 +21,14 @@ type Running = Context<typeof args, typeof flags>;
 const topology = command({
   name: "topology",
   group: "Project",
-  summary: "show, check or change which agents may write to which",
+  summary: "Show, check or change which agents may write to which.",
+  actions: {
+    show: "topology",
+    add: "topologyAdd",
+    rm: "topologyRemove",
+    check: "topologyCheck",
+    export: "topologyExport",
+  },
   usage: ["topology show|check", 'topology add|rm "<from> -> <to>"', "topology export"],
   details: [
     "Edges are in tieline.yaml, which is never changed. Edges that you add or remove at run time are " +
@@ -46,7 +53,7 @@ const topology = command({
 export default topology;
 
 const run = { show, add, rm, check, export: write } satisfies Record<
-  (typeof actions)[number],
+  (typeof choices)[number],
   (context: Running) => Promise<number>
 >;
 

@@ -7,7 +7,7 @@ import { askForTrust, trustLines } from "../trusting.ts";
 export default command({
   name: "trust",
   group: "Project",
-  summary: "show what a project's files can start, and allow it",
+  operation: "trust",
   usage: ["trust [directory] [--yes] [--show]"],
   details: [
     "Files of a project (tieline.yaml, .tieline/agents, modules of objects) start nothing until you " +
@@ -19,17 +19,10 @@ export default command({
     "Only you can trust a project, on the command line; agents and the dashboard cannot. Exits with 3 if " +
       "you decline.",
   ],
-  args: [
-    {
-      name: "directory",
-      optional: true,
-      complete: "directory",
-      summary: "the project; default: the current one",
-    },
-  ],
+  args: [{ name: "directory", optional: true, complete: "directory", field: "directory" }],
   flags: {
     yes: { short: "y", summary: "do not ask" },
-    show: { summary: "only show it" },
+    show: { operation: "trustShow" },
   },
   examples: [
     ["tieline trust", "what this project can start; asks"],

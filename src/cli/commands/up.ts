@@ -6,7 +6,7 @@ import { onceTrusted } from "../trusting.ts";
 export default command({
   name: "up",
   group: "Project",
-  summary: "start the agents of this project's tieline.yaml",
+  operation: "up",
   usage: ["up [agent…]"],
   details: [
     "Without names, the whole team is started, and its topology is checked first. If an agent cannot be " +
@@ -14,7 +14,7 @@ export default command({
     "A new or changed project must be trusted first (see `tieline help trust`): on a terminal the " +
       "command asks; without one, nothing is started.",
   ],
-  args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
+  args: [{ name: "agent", optional: true, many: true, field: "only" }],
   flags: {},
   examples: [
     ["tieline up", "all of them"],

@@ -5,7 +5,7 @@ import { present } from "../present.ts";
 export default command({
   name: "version",
   group: "Tieline itself",
-  summary: "print the version",
+  summary: "Print the version.",
   usage: ["version"],
   args: [],
   flags: {},

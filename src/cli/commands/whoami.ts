@@ -4,7 +4,7 @@ import { present } from "../present.ts";
 export default command({
   name: "whoami",
   group: "Tieline itself",
-  summary: "show the caller's name and how it was identified",
+  operation: "whoami",
   usage: ["whoami"],
   args: [],
   flags: {},
