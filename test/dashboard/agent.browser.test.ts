@@ -122,7 +122,7 @@ await onStage("the page of an agent", ({ stage, page, faults, show, card }) => {
     expect(await head.getByRole("button", { name: "Write" }).isDisabled()).toBeTrue();
   });
 
-  test.each(["#/agents/web:nobody", "#/agents/%E0%A4%A", "#/agents/%3Cimg%20src=x%20onerror=alert(1)%3E"])(
+  test.each(["#/agents/web:unknown", "#/agents/%E0%A4%A", "#/agents/%3Cimg%20src=x%20onerror=alert(1)%3E"])(
     "says that there is no agent at %s",
     async (hash) => {
       await show(hash);
