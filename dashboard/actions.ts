@@ -1,5 +1,5 @@
 /** What a user does on the page. A failure is shown with its remedy, and never only in the console. */
-import { TielineError } from "../src/client/browser.ts";
+import { mayHaveArrived, TielineError } from "../src/client/browser.ts";
 import type { Notice } from "./state.ts";
 import { notices } from "./state.ts";
 
@@ -33,11 +33,20 @@ export async function attempt(work: () => Promise<unknown>, done?: string): Prom
     if (done !== undefined) tell(done);
     return true;
   } catch (thrown) {
-    const error = failureOf(thrown);
+    const error = isUnknown(thrown) ? lostOnTheWay : failureOf(thrown);
     tell(error.message, { bad: true, remedy: error.remedy });
     return false;
   }
 }
+
+const lostOnTheWay = {
+  message: "The connection was lost: it is not known whether this was done",
+  remedy: "look again once the daemon is back",
+};
+
+/** The daemon may have done it and could not say so. */
+export const isUnknown = (thrown: unknown): boolean =>
+  thrown instanceof TielineError && thrown.code === "DAEMON_UNAVAILABLE" && mayHaveArrived(thrown);
 
 export function failureOf(thrown: unknown): { readonly message: string; readonly remedy: string | null } {
   if (thrown instanceof TielineError) return { message: thrown.message, remedy: thrown.remedy };

@@ -1,11 +1,12 @@
 /**
  * Everything can be reached without a mouse. A control names its key in `aria-keyshortcuts`; it is pressed for the item
- * that has the focus, else for the view. Shortcuts are off in text fields.
+ * that has the focus, else for the view. Shortcuts are off in text fields, and can be switched off altogether.
  */
 import { broadcast } from "./compose/draft.ts";
+import { itemOf, stepItems } from "./focus.ts";
 import { nextTheme } from "./parts/theme.tsx";
 import { go, linkTo, opened, view, type View } from "./route.ts";
-import { panel, theme } from "./state.ts";
+import { panel, shortcuts, theme } from "./state.ts";
 
 const views: Readonly<Record<string, View>> = {
   t: "team",
@@ -20,9 +21,6 @@ const patienceMs = 1_200;
 
 export function listenToKeys(): void {
   let prefixAt = 0;
-  const stepItem = itemStepper();
-  const stepBy = (by: 1 | -1): void =>
-    view.value === "messages" || view.value === "terminal" ? void stepIn(view.value, by) : stepItem(by);
   const actions: Readonly<Record<string, () => void>> = {
     "/": () => document.getElementById("search")?.focus(),
     c: () => (panel.value = { kind: "compose" }),
@@ -31,8 +29,8 @@ export function listenToKeys(): void {
     t: () => (panel.value = { kind: "teams", agent: null }),
     l: () => (theme.value = nextTheme()),
     "?": () => (panel.value = { kind: "help" }),
-    j: () => stepBy(1),
-    k: () => stepBy(-1),
+    j: () => void step(1),
+    k: () => void step(-1),
     Escape: leave,
   };
   document.addEventListener("keydown", (event) => {
@@ -41,6 +39,7 @@ export function listenToKeys(): void {
       if (event.key === "Escape" && panel.value !== null) panel.value = null;
       return;
     }
+    if (!shortcuts.value && event.key !== "Escape") return;
     const isSecond = Date.now() - prefixAt < patienceMs;
     const target = isSecond ? views[event.key] : undefined;
     prefixAt = !isSecond && event.key === "g" ? Date.now() : 0;
@@ -55,27 +54,11 @@ export function listenToKeys(): void {
   document.addEventListener("pointerdown", ({ target }) => closeMenus(target));
 }
 
-async function stepIn(place: "messages" | "terminal", by: 1 | -1): Promise<void> {
-  if (place === "messages") (await import("./views/messages.tsx")).step(by);
-  else (await import("./views/terminal.tsx")).stepTerminal(by);
-}
-
-const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("main [data-item]")];
-const itemOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("[data-item]") ?? null;
-
-/**
- * Goes from item to item by focus. If the focused item has gone, focus moves to the item in its place.
- */
-function itemStepper(): (by: 1 | -1) => void {
-  let last = -1;
-  return (by) => {
-    const all = items();
-    const current = itemOf(document.activeElement);
-    const at = current === null ? Math.max(last, 0) : all.indexOf(current) + by;
-    last = Math.min(all.length - 1, Math.max(0, at));
-    all[last]?.focus();
-    all[last]?.scrollIntoView({ block: "nearest" });
-  };
+/** In messages a step also shows the message, if one is open. */
+async function step(by: 1 | -1): Promise<void> {
+  if (view.value === "terminal") return (await import("./views/terminal.tsx")).stepTerminal(by);
+  const item = stepItems(by);
+  if (view.value === "messages" && opened.value !== null) item?.click();
 }
 
 function controlFor(key: string): HTMLElement | null {

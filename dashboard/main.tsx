@@ -2,12 +2,14 @@ import "@xterm/xterm/css/xterm.css";
 import "./style/page.css";
 import { effect } from "@preact/signals";
 import { render, type VNode } from "preact";
+import { keepFocus } from "./focus.ts";
 import { listenToKeys } from "./keys.ts";
+import { Announcements } from "./parts/announcements.tsx";
 import { later, loadAll } from "./later.tsx";
 import { lagMs, start } from "./live.ts";
 import { keepTold } from "./notify.ts";
 import { Panels } from "./parts/panels.tsx";
-import { Navigation, Notices, TopBar } from "./parts/shell.tsx";
+import { AwayBanner, Navigation, Notices, SkipLink, titleOf, TopBar } from "./parts/shell.tsx";
 import { SignIn } from "./parts/signIn.tsx";
 import { view, type View } from "./route.ts";
 import { connection, theme } from "./state.ts";
@@ -29,13 +31,16 @@ function Page(): VNode {
   if (connection.value === "signed out") return <SignIn />;
   return (
     <div class="page">
+      <SkipLink />
       <Navigation />
       <TopBar />
-      <main id="main">
+      <main id="main" tabIndex={-1} aria-label={titleOf(view.value)}>
+        <AwayBanner />
         <Shown />
       </main>
       <Panels />
       <Notices />
+      <Announcements />
     </div>
   );
 }
@@ -49,6 +54,7 @@ effect(() => {
 });
 render(<Page />, document.getElementById("page")!);
 listenToKeys();
+keepFocus(document.getElementById("page")!);
 keepTold();
 requestIdleCallback(loadAll);
 await start();

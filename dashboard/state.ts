@@ -6,6 +6,8 @@ import { kept } from "./kept.ts";
 /** `stranger`: another program answers at the daemon's port. */
 export type Connection = "connecting" | "live" | "away" | "stranger" | "signed out";
 export const connection = signal<Connection>("connecting");
+/** What the page shows may be old, and nothing can be done. */
+export const isAway = computed(() => connection.value === "away" || connection.value === "stranger");
 /** Why this browser is signed out, and whether it was signed in before. */
 export const signedOut = signal<{ readonly reason: string; readonly isExpired: boolean }>({
   reason: "",
@@ -15,6 +17,8 @@ export const signedOut = signal<{ readonly reason: string; readonly isExpired: b
 export const now = signal(Date.now());
 
 export const theme = kept<"system" | "light" | "dark">("theme", "system");
+/** Keys without Ctrl or Alt do something outside text fields. */
+export const shortcuts = kept("shortcuts", true);
 /** The team that is looked at; null: all of them. */
 export const team = kept<string | null>("team", null);
 export const search = signal("");

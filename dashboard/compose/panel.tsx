@@ -2,12 +2,13 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { inTeam } from "../api.ts";
-import { failureOf, tell } from "../actions.ts";
+import { failureOf, isUnknown, tell } from "../actions.ts";
 import { cellOf, mergeReceipts } from "../messages.ts";
 import { DeliveryState } from "../parts/badges.tsx";
-import { Head } from "../parts/head.tsx";
+import { Act } from "../parts/act.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { linkTo } from "../route.ts";
-import { actingTeam, agents, messageByTag } from "../state.ts";
+import { actingTeam, agents, isAway, messageByTag } from "../state.ts";
 import { Options, Recipient, suggestionsFor } from "./completion.tsx";
 import { refreshWaiting, soon } from "../refresh.ts";
 import { change, draft, emptyDraft, sent, type Replaced } from "./draft.ts";
@@ -21,11 +22,18 @@ export function ComposePanel(): VNode {
   const failure = useSignal<{ message: string; remedy: string | null } | null>(null);
   const text = useRef<HTMLTextAreaElement>(null);
   useEffect(() => (to === "" ? document.getElementById("compose-to") : text.current)?.focus(), []);
-  const ready = to.trim() !== "" && body.trim() !== "" && !busy.value;
 
   async function submit(event?: Event): Promise<void> {
     event?.preventDefault();
-    if (!ready) return;
+    if (busy.value || isAway.value) return;
+    const missing = to.trim() === "" ? "to" : body.trim() === "" ? "text" : null;
+    if (missing !== null) {
+      failure.value = {
+        message: missing === "to" ? "Choose a recipient first" : "Write a message first",
+        remedy: missing === "to" ? "a name, team:name, or @all for all agents" : null,
+      };
+      return (missing === "to" ? document.getElementById("compose-to") : text.current)?.focus();
+    }
     busy.value = true;
     failure.value = null;
     try {
@@ -33,67 +41,76 @@ export function ComposePanel(): VNode {
       draft.value = emptyDraft();
       text.current?.focus();
     } catch (thrown) {
-      failure.value = failureOf(thrown);
+      failure.value = isUnknown(thrown)
+        ? {
+            message: "The connection was lost: it is not known whether the message was sent",
+            remedy: "send it again once the daemon is back; it arrives only once",
+          }
+        : failureOf(thrown);
     } finally {
       busy.value = false;
     }
   }
 
   return (
-    <form
-      class="panel compose"
-      tabIndex={-1}
-      aria-label="Write a message"
-      onSubmit={submit}
-      onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}
+    <Dialog
+      kind="compose"
+      label="Write a message"
+      title={replyTo === null ? "New message" : `Reply to ${replyTo}`}
+      close="Close; the draft is kept"
     >
-      <Head title={replyTo === null ? "New message" : `Reply to ${replyTo}`} close="Close; the draft is kept" />
-      <div class="field">
-        <label for="compose-to">To</label>
-        <Recipient value={to} onChange={(value) => change({ to: value, team: null, replyTo: null })} />
-      </div>
-      {replaces && <Replacing replaces={replaces} />}
-      <Body text={text} />
-      {failure.value !== null && (
-        <div class="failure" role="alert">
-          <strong>{failure.value.message}</strong>
-          <p>{failure.value.remedy}</p>
+      <form
+        noValidate
+        onSubmit={submit}
+        onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}
+      >
+        <div class="field">
+          <label for="compose-to">To</label>
+          <Recipient value={to} onChange={(value) => change({ to: value, team: null, replyTo: null })} />
         </div>
-      )}
-      <footer>
-        <label class="inline">
-          <span>When</span>
-          <select value={when} onChange={({ currentTarget }) => change({ when: currentTarget.value as typeof when })}>
-            <option value="turn">when it is idle</option>
-            <option value="tool">after its current tool</option>
-            <option value="interrupt">before its next tool</option>
-          </select>
-        </label>
-        <label class="inline">
-          <span>Expires</span>
-          <select value={ttl} onChange={({ currentTarget }) => change({ ttl: currentTarget.value })}>
-            {Object.entries(lifetimes).map(([ms, word]) => (
-              <option key={ms} value={ms}>
-                {word}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="button file">
-          Attach text
-          <input
-            type="file"
-            accept="text/*,.md,.json,.yaml,.yml,.ts,.js,.py,.log,.diff,.patch"
-            onChange={({ currentTarget }) => void attach(currentTarget)}
-          />
-        </label>
-        <span class="grow" />
-        <button class="primary" type="submit" disabled={!ready} title="Ctrl+Enter">
-          {busy.value ? "Sending…" : "Send"}
-        </button>
-      </footer>
-      <Receipts />
-    </form>
+        {replaces && <Replacing replaces={replaces} />}
+        <Body text={text} />
+        {failure.value !== null && (
+          <div class="failure" role="alert">
+            <strong>{failure.value.message}</strong>
+            <p>{failure.value.remedy}</p>
+          </div>
+        )}
+        <footer>
+          <label class="inline">
+            <span>When</span>
+            <select value={when} onChange={({ currentTarget }) => change({ when: currentTarget.value as typeof when })}>
+              <option value="turn">when it is idle</option>
+              <option value="tool">after its current tool</option>
+              <option value="interrupt">before its next tool</option>
+            </select>
+          </label>
+          <label class="inline">
+            <span>Expires</span>
+            <select value={ttl} onChange={({ currentTarget }) => change({ ttl: currentTarget.value })}>
+              {Object.entries(lifetimes).map(([ms, word]) => (
+                <option key={ms} value={ms}>
+                  {word}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="button file">
+            Attach text
+            <input
+              type="file"
+              accept="text/*,.md,.json,.yaml,.yml,.ts,.js,.py,.log,.diff,.patch"
+              onChange={({ currentTarget }) => void attach(currentTarget)}
+            />
+          </label>
+          <span class="grow" />
+          <Act class="primary" type="submit" disabled={busy.value} title="Ctrl+Enter">
+            {busy.value ? "Sending…" : "Send"}
+          </Act>
+        </footer>
+        <Receipts />
+      </form>
+    </Dialog>
   );
 }
 

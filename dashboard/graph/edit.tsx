@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { attempt, tell } from "../actions.ts";
 import { inTeam } from "../api.ts";
+import { Act } from "../parts/act.tsx";
 import { refreshTopologies } from "../refresh.ts";
 import { topologies, type Topology } from "../state.ts";
 
@@ -82,7 +83,7 @@ export function AddEdge({ team, names }: { team: string | null; names: readonly 
           onInput={({ currentTarget }) => (to.value = currentTarget.value)}
           required
         />
-        <button type="submit">Add edge</button>
+        <Act type="submit">Add edge</Act>
       </form>
       {asks.value && isOpen && (
         <FirstEdge
@@ -125,9 +126,9 @@ function FirstEdge({
         {" Replies and mail from or to you still pass."}
       </p>
       <p class="actions">
-        <button class="danger" ref={(element) => element?.focus()} onClick={onAdd}>
+        <Act class="danger" ref={(element) => element?.focus()} onClick={onAdd}>
           Add edge and close the team
-        </button>
+        </Act>
         <button onClick={onCancel}>Cancel</button>
       </p>
     </div>
@@ -142,9 +143,9 @@ export function RemovedEdges({ team }: { team: string | null }): VNode | null {
     <span class="muted" aria-label="Removed edges">
       removed at run time:{" "}
       {removed.map((edge) => (
-        <button key={textOf(edge)} title={`Add ${textOf(edge)} again`} onClick={() => void addEdge(team, textOf(edge))}>
+        <Act key={textOf(edge)} title={`Add ${textOf(edge)} again`} onClick={() => void addEdge(team, textOf(edge))}>
           {textOf(edge)}
-        </button>
+        </Act>
       ))}
     </span>
   );

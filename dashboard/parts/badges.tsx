@@ -3,7 +3,7 @@ import type { AgentView, DeliveryView } from "../../src/client/browser.ts";
 import { hueOf, initialsOf } from "../agent/initials.ts";
 import { askingStates } from "../state.ts";
 
-const presenceWords = { active: "there", idle: "quiet", offline: "offline", terminated: "shut down" } as const;
+const presenceWords = { active: "active", idle: "idle", offline: "not running", terminated: "shut down" } as const;
 
 export function Presence({ presence }: { presence: AgentView["presence"] }): VNode {
   return (

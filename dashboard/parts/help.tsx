@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
 import { titleOf } from "./shell.tsx";
-import { Head } from "./head.tsx";
+import { Dialog } from "./dialog.tsx";
 import { view, type View } from "../route.ts";
+import { shortcuts } from "../state.ts";
 
 type Keys = readonly (readonly [keys: string, what: string])[];
 
@@ -78,14 +79,22 @@ const here: Readonly<Record<View, Keys>> = {
 export function HelpPanel(): VNode {
   const local = here[view.value];
   return (
-    <div class="panel help" tabIndex={-1} role="dialog" aria-label="Shortcuts">
-      <Head title="Shortcuts" />
+    <Dialog kind="help" label="Shortcuts">
+      <label class="check">
+        <input
+          type="checkbox"
+          role="switch"
+          checked={shortcuts.value}
+          onChange={({ currentTarget }) => (shortcuts.value = currentTarget.checked)}
+        />{" "}
+        Use single-key shortcuts
+      </label>
       <div class="columns">
         <Section title="Go to" keys={views} />
         <Section title="Everywhere" keys={everywhere} />
         {local.length > 0 && <Section title={`In ${titleOf(view.value)}`} keys={local} />}
       </div>
-    </div>
+    </Dialog>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { ComposePanel } from "../compose/panel.tsx";
+import { focusMain } from "../focus.ts";
 import { panel } from "../state.ts";
 import { HelpPanel } from "./help.tsx";
 import { SpawnPanel } from "./spawn.tsx";
@@ -14,7 +15,10 @@ function useReturn(open: boolean): void {
     const before = document.activeElement;
     const within = document.querySelector<HTMLElement>(".panel");
     within?.focus();
-    return () => void (before instanceof HTMLElement && before.focus());
+    return () => {
+      if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus();
+      else focusMain();
+    };
   }, [open]);
 }
 

@@ -1,7 +1,19 @@
 import type { VNode } from "preact";
 import { linkTo, view, views, type View } from "../route.ts";
-import { connection, notices, panel, search, team, teamNames, unread, pendingCount, waitingCount } from "../state.ts";
+import {
+  connection,
+  isAway,
+  notices,
+  panel,
+  search,
+  team,
+  teamNames,
+  unread,
+  pendingCount,
+  waitingCount,
+} from "../state.ts";
 import { dropNotice } from "../actions.ts";
+import { focusMain } from "../focus.ts";
 import { Count } from "./badges.tsx";
 import { Icon, Mark } from "./icons.tsx";
 import { ThemeSwitch } from "./theme.tsx";
@@ -126,10 +138,44 @@ function leaveOnEscape(event: KeyboardEvent): void {
 const said = {
   connecting: "connecting…",
   live: "live",
-  away: "daemon away, reconnecting…",
-  stranger: "another program has the daemon's port; nothing is sent to it",
+  away: "disconnected",
+  stranger: "disconnected",
   "signed out": "signed out",
 } as const;
+
+/** The first Tab leads here, past the navigation. */
+export function SkipLink(): VNode {
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    focusMain();
+  };
+  return (
+    <a class="skip" href="#main" onClick={skip}>
+      Skip to content
+    </a>
+  );
+}
+
+/** What the user must know while the page is not up to date. */
+export function AwayBanner(): VNode {
+  return (
+    <div class="away-banner" role="alert">
+      {isAway.value && (
+        <p>
+          <strong>
+            {connection.value === "away"
+              ? "The daemon is away. Reconnecting…"
+              : "Another program has the daemon's port. Nothing is sent to it."}
+          </strong>{" "}
+          The page shows what was known before, and actions are off. Your draft is kept.{" "}
+          <span>
+            If it stays away: <code>tieline daemon start</code>
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
 
 function ConnectionState(): VNode {
   return (

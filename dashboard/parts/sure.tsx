@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
+import { isAway } from "../state.ts";
 
 const patienceMs = 4_000;
 
@@ -25,7 +26,7 @@ export function Sure({ label, really, onSure, disabled = false }: SureProps): VN
     <button
       type="button"
       class={asks.value ? "danger asks" : "danger"}
-      disabled={disabled}
+      disabled={disabled || isAway.value}
       onClick={press}
       onBlur={() => (asks.value = false)}
     >

@@ -6,7 +6,8 @@ import { attempt } from "../actions.ts";
 import { inTeam } from "../api.ts";
 import { refresh } from "../refresh.ts";
 import { agents, type AgentName } from "../state.ts";
-import { Head } from "./head.tsx";
+import { Act } from "./act.tsx";
+import { Dialog } from "./dialog.tsx";
 import { Sure } from "./sure.tsx";
 
 type Team = Output<"teams">[number];
@@ -25,8 +26,7 @@ export function TeamsPanel({ agent }: { agent: AgentName | null }): VNode {
   };
   useEffect(() => void attempt(load), []);
   return (
-    <div class="panel teams" tabIndex={-1} role="dialog" aria-label="Teams">
-      <Head title="Teams" />
+    <Dialog kind="teams" label="Teams">
       <ul class="team-list">
         {teams.value.map((team) => (
           <TeamRow key={team.name} team={team} change={change} />
@@ -39,7 +39,7 @@ export function TeamsPanel({ agent }: { agent: AgentName | null }): VNode {
         teams={teams.value}
         change={change}
       />
-    </div>
+    </Dialog>
   );
 }
 
@@ -77,14 +77,17 @@ function TeamRow({ team: { name, members, pending, edges }, change }: { team: Te
             value={renamed.value}
             onInput={({ currentTarget }) => (renamed.value = currentTarget.value)}
           />
-          <button type="submit">Rename</button>
+          <Act type="submit">Rename</Act>
         </form>
       )}
       <span class="actions">
         {renamed.value === null && <button onClick={() => (renamed.value = name)}>Rename…</button>}
-        <button onClick={() => void change(() => inTeam(name).call("resume", {}), `${name} starts again`)}>
-          Resume
-        </button>
+        <Act
+          title="Start the agents of this team that are not running"
+          onClick={() => void change(() => inTeam(name).call("resume", {}), `Stopped agents of ${name} start again`)}
+        >
+          Start stopped agents
+        </Act>
         <Sure
           label="Shut down"
           really="Stop them all?"
@@ -104,7 +107,7 @@ function NewTeam({ change }: { change: Change }): VNode {
   const name = useSignal("");
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (await change(() => inTeam(null).call("teamCreate", { team: name.value }), `Team ${name.value} was made`))
+    if (await change(() => inTeam(null).call("teamCreate", { team: name.value }), `Team ${name.value} was created`))
       name.value = "";
   };
   return (
@@ -116,7 +119,7 @@ function NewTeam({ change }: { change: Change }): VNode {
         value={name.value}
         onInput={({ currentTarget }) => (name.value = currentTarget.value)}
       />
-      <button type="submit">Create</button>
+      <Act type="submit">Create</Act>
     </form>
   );
 }
@@ -160,7 +163,7 @@ function Move({ agent, teams, change }: { agent: AgentName | null; teams: readon
             <option key={team.name}>{team.name}</option>
           ))}
       </select>
-      <button type="submit">Move</button>
+      <Act type="submit">Move</Act>
     </form>
   );
 }

@@ -58,7 +58,7 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
   const from = Math.max(0, Math.floor(top.value / rowHeight) - beyond);
   const to = Math.min(rows.length, Math.ceil((top.value + height.value) / rowHeight) + beyond);
   return (
-    <div class="windowed" ref={box} onScroll={scrolled} role="list" aria-label={label} tabIndex={-1}>
+    <div class="windowed" ref={box} onScroll={scrolled} role="list" aria-label={label} tabIndex={-1} data-grows>
       <div class="whole" style={{ height: `${rows.length * rowHeight}px` }}>
         <div class="part" style={{ transform: `translateY(${from * rowHeight}px)` }}>
           {rows.slice(from, to).map((row, at) => (

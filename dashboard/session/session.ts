@@ -164,7 +164,10 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
 
   /** Whatever is no good answer comes from a program that is not our daemon, and what it says does not count. */
   async function hello(nonce: string): Promise<HelloAnswer> {
-    const response = await sendSafely(pagePaths.hello, { ...postOf({ nonce }), signal: AbortSignal.timeout(helloMs) });
+    const response = await sendSafely(pagePaths.hello, {
+      ...postOf({ nonce }),
+      signal: AbortSignal.timeout(helloMs),
+    }).catch(neverArrived);
     const answer = response.ok ? await helloIn(response).catch(() => null) : null;
     if (answer === null) throw stranger();
     return answer;
@@ -195,6 +198,16 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
       return unavailable(thrown);
     }
   }
+}
+
+/** A request is sent only after hello was answered. */
+function neverArrived(thrown: unknown): never {
+  if (!(thrown instanceof TielineError) || thrown.code !== "DAEMON_UNAVAILABLE") throw thrown;
+  throw new TielineError(thrown.code, "the daemon does not answer; nothing was sent", {
+    remedy: thrown.remedy,
+    operands: { ...thrown.operands, arrived: "never" },
+    cause: thrown,
+  });
 }
 
 const helloMs = 5_000;

@@ -5,6 +5,7 @@ import { AddEdge, RemovedEdges, removeEdge } from "../graph/edit.tsx";
 import { layout, place, type Body } from "../graph/force.ts";
 import { refuse, travel, type Point } from "../graph/sparks.ts";
 import { onEvent } from "../live.ts";
+import { Act } from "../parts/act.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
 import { actingTeam, agents, denials, teamNames, timeline, topologies, type Topology } from "../state.ts";
@@ -293,9 +294,9 @@ function Traffic({ line }: { line: Line }): VNode {
           ))}
       </ul>
       {line.origin !== null && (
-        <button class="danger" aria-keyshortcuts="x" title="Remove this edge (x)" onClick={() => void remove()}>
+        <Act class="danger" aria-keyshortcuts="x" title="Remove this edge (x)" onClick={() => void remove()}>
           Remove this edge
-        </button>
+        </Act>
       )}
     </aside>
   );

@@ -7,7 +7,7 @@ import { kept } from "../kept.ts";
 import { cellOf, loadOlder, overall, recipientOf } from "../messages.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Windowed } from "../parts/windowed.tsx";
-import { go, linkTo, opened, view } from "../route.ts";
+import { linkTo, opened, view } from "../route.ts";
 import { agents, readUpTo, search, team, timeline, type MessageCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
 import { timeOf } from "../times.ts";
@@ -144,6 +144,7 @@ function Row({ cell }: { cell: MessageCell }): VNode {
     <a
       class={`row ${isNew.value ? "new" : ""} ${opened.value === tag ? "open" : ""}`}
       href={linkTo("messages", tag)}
+      data-item
       data-tag={tag}
       data-state={overall(receipt)}
     >
@@ -166,12 +167,4 @@ function Row({ cell }: { cell: MessageCell }): VNode {
       </span>
     </a>
   );
-}
-
-/** For the keys j and k. */
-export function step(by: number): void {
-  const all = rows.peek();
-  const at = all.findIndex(({ tag }) => tag === opened.peek());
-  const next = all[at < 0 ? all.length - 1 : Math.min(all.length - 1, Math.max(0, at + by))];
-  if (next) go("messages", next.tag);
 }

@@ -26,7 +26,7 @@ export function NumbersView(): VNode {
   const delivered = samples.value.filter(({ stage }) => stage === "delivered");
   const seen = samples.value.filter(({ stage }) => stage === "seen");
   return (
-    <section class="view numbers">
+    <section class="view numbers" tabIndex={0} aria-label="Numbers">
       <div class="figures">
         <Figure
           name="messages in the last hour"

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { resend } from "../compose/draft.ts";
 import { cancel, retry } from "../deliveries.ts";
+import { Act } from "../parts/act.tsx";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo, opened } from "../route.ts";
 import { agents, now, queue, search, team, type Waiting } from "../state.ts";
@@ -79,13 +80,13 @@ function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
       <DeliveryState state={state} />
       {reason !== null && reason !== held && <span class="why small">{visible(reason)}</span>}
       <span class="actions">
-        <button aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void cancel(delivery)}>
+        <Act aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void cancel(delivery)}>
           Cancel
-        </button>
+        </Act>
         {state === "uncertain" && (
-          <button aria-keyshortcuts="t" title="Retry (t)" onClick={() => void retry(delivery)}>
+          <Act aria-keyshortcuts="t" title="Retry (t)" onClick={() => void retry(delivery)}>
             Retry
-          </button>
+          </Act>
         )}
         {state === "queued" && (
           <button aria-keyshortcuts="e" title="Edit and resend (e)" onClick={() => edit()}>

@@ -6,8 +6,10 @@ import { writeTo } from "../compose/draft.ts";
 import { kept } from "../kept.ts";
 import { beatsUpTo } from "../agents.ts";
 import { refresh } from "../refresh.ts";
+import { Act } from "../parts/act.tsx";
 import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { Menu } from "../parts/menu.tsx";
 import { Sure } from "../parts/sure.tsx";
 import { linkTo } from "../route.ts";
 import {
@@ -159,7 +161,6 @@ function Card({ cell }: { cell: AgentCell }): VNode {
         <Avatar name={agent.name} />
         <div class="who">
           <h2>
-            <Presence presence={agent.presence} />{" "}
             <a
               class="agent-name"
               href={linkTo("agents", address)}
@@ -167,7 +168,8 @@ function Card({ cell }: { cell: AgentCell }): VNode {
               title={`${agent.name}: its page (a)`}
             >
               {agent.name}
-            </a>
+            </a>{" "}
+            <Presence presence={agent.presence} />
           </h2>
           <p>
             {[teamNames.value.length > 1 ? agent.team : null, agent.role, agent.provider].filter(Boolean).join(" · ")}
@@ -230,21 +232,13 @@ function CardMenu({ agent }: { agent: AgentView }): VNode | null {
     );
   const running = isRunning(agent.presence);
   return (
-    <details class="menu">
-      <summary aria-label={`More for ${name}`} title="More (m)" aria-keyshortcuts="m">
-        <Icon name="more" />
-      </summary>
-      <div
-        class="items"
-        onClick={({ currentTarget }) => (currentTarget.parentElement as HTMLDetailsElement).removeAttribute("open")}
-      >
-        {running && <button onClick={run("interrupt", "interrupted")}>Interrupt</button>}
-        {running && <button onClick={run("stop", "stops")}>Stop</button>}
-        {running && agent.profile !== null && <button onClick={run("restart", "restarts")}>Restart</button>}
-        {!running && agent.profile !== null && <button onClick={resume}>Resume</button>}
-        <button onClick={() => (panel.value = { kind: "teams", agent })}>Move to a team…</button>
-        {running && <Sure label="Kill" really="Kill? Unsaved work is lost" onSure={run("kill", "killed")} />}
-      </div>
-    </details>
+    <Menu label={`More for ${name}`}>
+      {running && <Act onClick={run("interrupt", "interrupted")}>Interrupt</Act>}
+      {running && <Act onClick={run("stop", "stops")}>Stop</Act>}
+      {running && agent.profile !== null && <Act onClick={run("restart", "restarts")}>Restart</Act>}
+      {!running && agent.profile !== null && <Act onClick={resume}>Resume</Act>}
+      <Act onClick={() => (panel.value = { kind: "teams", agent })}>Move to a team…</Act>
+      {running && <Sure label="Kill" really="Kill? Unsaved work is lost" onSure={run("kill", "killed")} />}
+    </Menu>
   );
 }

@@ -9,6 +9,7 @@ import { replyTo, resend } from "../compose/draft.ts";
 import { cancel, retry } from "../deliveries.ts";
 import { Markdown } from "../markdown.tsx";
 import { cellOf, recipientOf } from "../messages.ts";
+import { Act } from "../parts/act.tsx";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
@@ -72,14 +73,14 @@ function ReadSwitch({ receipt: { tag, deliveries } }: { receipt: ReceiptView }):
   if (own === undefined) return null;
   const isUnread = own.state === "queued" || keptUnread.value.includes(tag);
   return (
-    <button
+    <Act
       class="quiet"
       aria-keyshortcuts="u"
       title={isUnread ? "Mark as read (u)" : "Mark as unread (u)"}
       onClick={() => void (isUnread ? markRead(tag) : markUnread(tag))}
     >
       {isUnread ? "Mark as read" : "Mark as unread"}
-    </button>
+    </Act>
   );
 }
 
@@ -185,10 +186,10 @@ function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNo
           </ol>
           <p class="actions">
             {["queued", "uncertain"].includes(delivery.state) && (
-              <button onClick={act(cancel, delivery.agent)}>Cancel</button>
+              <Act onClick={act(cancel, delivery.agent)}>Cancel</Act>
             )}
             {["failed", "expired", "cancelled", "uncertain"].includes(delivery.state) && (
-              <button onClick={act(retry, delivery.agent)}>Retry</button>
+              <Act onClick={act(retry, delivery.agent)}>Retry</Act>
             )}
             {["failed", "expired", "cancelled"].includes(delivery.state) && (
               <button onClick={() => resend({ to: delivery.agent, team: receipt.team, body })}>Edit and resend</button>

@@ -9,6 +9,7 @@ import { replyTo } from "../compose/draft.ts";
 import { cancel, retry } from "../deliveries.ts";
 import { badges, notifies } from "../notify.ts";
 import { markAllRead, markRead } from "../ownMail.ts";
+import { Act } from "../parts/act.tsx";
 import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
@@ -53,7 +54,7 @@ export function WaitingView(): VNode {
           Count in the title
         </label>
         <span class="grow" />
-        {openMail.value.length > 1 && <button onClick={() => void markAllRead()}>Mark all mail as read</button>}
+        {openMail.value.length > 1 && <Act onClick={() => void markAllRead()}>Mark all mail as read</Act>}
       </div>
       {waitingCount.value === 0 && (
         <div class="empty">
@@ -202,7 +203,7 @@ function Dialog({ cell }: { cell: AgentCell }): VNode {
       )}
       <p class="actions">
         {dialog.value?.choices.map(({ choice, label }) => (
-          <button
+          <Act
             key={choice}
             class="choice"
             disabled={busy.value}
@@ -210,7 +211,7 @@ function Dialog({ cell }: { cell: AgentCell }): VNode {
             onClick={() => void choose(choice, dialog.value!.mark)}
           >
             <kbd>{choice}</kbd> {visible(label)}
-          </button>
+          </Act>
         ))}
       </p>
     </article>
@@ -248,7 +249,7 @@ function Request({ request: { tag, from, team, kind, text, at } }: { request: Op
         <Quote text={text} />
       )}
       <div class="actions">
-        <button
+        <Act
           class="primary"
           disabled={busy.value}
           aria-keyshortcuts="a"
@@ -256,8 +257,8 @@ function Request({ request: { tag, from, team, kind, text, at } }: { request: Op
           onClick={() => void answer(true)}
         >
           Approve
-        </button>
-        <button
+        </Act>
+        <Act
           class="danger"
           disabled={busy.value}
           aria-keyshortcuts="d"
@@ -265,7 +266,7 @@ function Request({ request: { tag, from, team, kind, text, at } }: { request: Op
           onClick={() => void answer(false)}
         >
           Deny
-        </button>
+        </Act>
         <input
           class="grow"
           aria-label={`Words for ${from}, if any`}
@@ -295,9 +296,9 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
             Reply
           </button>
         )}
-        <button class="quiet" aria-keyshortcuts="x" title="Mark as read (x)" onClick={() => void markRead(tag)}>
+        <Act class="quiet" aria-keyshortcuts="x" title="Mark as read (x)" onClick={() => void markRead(tag)}>
           Mark as read
-        </button>
+        </Act>
       </p>
     </Need>
   );
@@ -369,9 +370,9 @@ function Decide({
   return (
     <p class="actions">
       {verbs.map((verb) => (
-        <button key={verb} aria-keyshortcuts={verb === "retry" ? "t" : "x"} onClick={act(verb)}>
+        <Act key={verb} aria-keyshortcuts={verb === "retry" ? "t" : "x"} onClick={act(verb)}>
           {verb === "retry" ? "Retry" : "Cancel"}
-        </button>
+        </Act>
       ))}
       <Dismiss keys={[tag]} isLast={!verbs.includes("cancel")} />
     </p>

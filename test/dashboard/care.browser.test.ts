@@ -130,12 +130,19 @@ await onStage("the accessible dashboard", ({ stage, page, faults, show }) => {
       order.push(
         await page.evaluate(
           () =>
-            ["navigation", "topbar", "toolbar", "card"].find((part) => document.activeElement?.closest(`.${part}`)) ??
-            "elsewhere",
+            ["skip", "navigation", "topbar", "toolbar", "card"].find((part) =>
+              document.activeElement?.closest(`.${part}`),
+            ) ?? "elsewhere",
         ),
       );
     }
-    expect(order.filter((part, at) => part !== order[at - 1])).toEqual(["navigation", "topbar", "toolbar", "card"]);
+    expect(order.filter((part, at) => part !== order[at - 1])).toEqual([
+      "skip",
+      "navigation",
+      "topbar",
+      "toolbar",
+      "card",
+    ]);
   });
 
   test.each(["light", "dark"] as const)("everything has a name and can be read in the %s", async (colorScheme) => {

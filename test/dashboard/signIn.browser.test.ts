@@ -113,7 +113,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await page.keyboard.press("Control+Enter");
     await page.locator(".compose .failure").waitFor();
     await page.locator(".connection.away").waitFor();
-    await page.getByText("daemon away, reconnecting").waitFor();
+    await page.getByText("The daemon is away. Reconnecting…").waitFor();
     expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("written before the restart");
     await world.json(["daemon", "start"]);
     await live(page);
