@@ -5,8 +5,10 @@ import type { MessageView, ReceiptView, HistoryView } from "../../src/client/bro
 import { AgentLink } from "../agent/link.tsx";
 import { inTeam } from "../api.ts";
 import { failureOf } from "../actions.ts";
-import { replyTo, resend } from "../compose/draft.ts";
+import { resend } from "../compose/draft.ts";
+import { InlineReply } from "../compose/inlineReply.tsx";
 import { cancel, retry } from "../deliveries.ts";
+import { onEvent } from "../live.ts";
 import { Markdown } from "../markdown.tsx";
 import { cellOf, recipientOf } from "../messages.ts";
 import { Act } from "../parts/act.tsx";
@@ -25,17 +27,29 @@ export function Thread({ tag }: { tag: string }): VNode {
   const failure = useSignal<string | null>(null);
   const known = messageByTag.get(tag)?.receipt.value;
 
-  useEffect(() => {
-    void load().catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
-  }, [tag]);
+  const threadId = known?.thread;
+  useEffect(() => refresh(true), [tag]);
+  useEffect(
+    () =>
+      onEvent((event) => {
+        if (event.type === "message.accepted" && event.message?.thread === threadId) refresh(false);
+      }),
+    [threadId],
+  );
 
-  async function load(): Promise<void> {
+  function refresh(scrolls: boolean): void {
+    load(scrolls).catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
+  }
+
+  async function load(scrolls: boolean): Promise<void> {
     const client = inTeam(null);
     const receipts = await client.call("log", { thread: tag, limit: 100 });
     thread.value = receipts.map(cellOf);
-    const shown = await Promise.all(receipts.map((receipt) => client.call("show", { tag: receipt.tag })));
-    bodies.value = new Map(shown.map((message) => [message.tag, message]));
-    requestAnimationFrame(() => document.querySelector(".thread .chosen")?.scrollIntoView({ block: "nearest" }));
+    const missing = receipts.filter((receipt) => !bodies.peek().has(receipt.tag));
+    const shown = await Promise.all(missing.map((receipt) => client.call("show", { tag: receipt.tag })));
+    bodies.value = new Map([...bodies.peek(), ...shown.map((message) => [message.tag, message] as const)]);
+    if (scrolls)
+      requestAnimationFrame(() => document.querySelector(".thread .chosen")?.scrollIntoView({ block: "nearest" }));
   }
 
   return (
@@ -46,16 +60,6 @@ export function Thread({ tag }: { tag: string }): VNode {
         </a>
         <h2>{known === undefined ? tag : plain(visible(known.summary))}</h2>
         {known && <ReadSwitch receipt={known} />}
-        {known && (
-          <button
-            onClick={() => replyTo(known)}
-            title="Reply (r)"
-            aria-keyshortcuts="r"
-            disabled={known.from === "user" || known.from === "tieline"}
-          >
-            <Icon name="reply" /> Reply
-          </button>
-        )}
       </header>
       {failure.value !== null && <p class="failure">{failure.value}</p>}
       <div class="letters">
@@ -63,6 +67,7 @@ export function Thread({ tag }: { tag: string }): VNode {
           <Letter key={cell.tag} cell={cell} chosen={cell.tag === tag} message={bodies.value.get(cell.tag)} />
         ))}
       </div>
+      {known && <InlineReply answered={known} onSent={() => refresh(false)} />}
     </aside>
   );
 }
