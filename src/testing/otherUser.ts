@@ -6,8 +6,9 @@ import { mkdtempSync, chmodSync, chownSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { lackUnless, type Lack } from "./needing.ts";
+import { until } from "./until.ts";
 
-export interface OtherUser extends Disposable {
+export interface OtherUser extends AsyncDisposable {
   readonly name: string;
   readonly uid: number;
   /** A directory of this user that every user may read. */
@@ -61,10 +62,18 @@ export function createOtherUser(): OtherUser {
       return { code, stdout, stderr };
     },
     start: (argv) => Bun.spawn(asUser(argv), { cwd: dir, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" }),
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       // Whatever it left running ends with it: the account was made for one test.
       Bun.spawnSync([...prefix, "kill", "-KILL", "-1"]);
       rmSync(dir, { recursive: true, force: true });
+      // A killed process takes a moment to be gone, and until then its account is in use.
+      await until(
+        () =>
+          command(["ps", "-A", "-o", "uid="])
+            .split(/\s+/)
+            .every((one) => one !== String(uid)),
+        `the last process of ${name} to end`,
+      );
       command(["userdel", name]);
     },
   };

@@ -18,7 +18,7 @@ describeUnless(lackOfOtherUser())("another user and the files of a home", () => 
     expect(await world.tieline(["send", "ana", "for you only"])).toMatchObject({ code: 0 });
   });
   afterAll(async () => {
-    other[Symbol.dispose]();
+    await other[Symbol.asyncDispose]();
     await world[Symbol.asyncDispose]();
   });
 

@@ -31,7 +31,7 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl ?? lackOfLinux)(
   "a program of another user at the port of an opencode",
   () => {
     test("is never connected to, whatever is asked of the server", async () => {
-      using other = createOtherUser();
+      await using other = createOtherUser();
       const file = join(other.dir, "squatter");
       writeFileSync(`${file}.pl`, squatter);
       const child = other.start(["perl", `${file}.pl`, file]);

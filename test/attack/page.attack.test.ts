@@ -206,7 +206,7 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
     });
 
     testUnless(lackOfOtherUser())("is in a file that other users cannot read", async () => {
-      using other = createOtherUser();
+      await using other = createOtherUser();
       const home = place.world.env["TIELINE_HOME"]!;
       // Only the home itself keeps others out.
       chmodSync(place.world.dir, 0o755);

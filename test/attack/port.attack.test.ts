@@ -62,7 +62,7 @@ for (const { name, lack, enter } of intruders) {
     beforeEach(() => {
       intruder = enter(port.world);
     });
-    afterEach(() => intruder[Symbol.dispose]());
+    afterEach(() => intruder[Symbol.asyncDispose]());
 
     describe.each(Object.entries(badTokens))("with %s", (_, headers) => {
       test("calls no hook: not as the process, the pane or the session that it saw", async () => {

@@ -92,7 +92,7 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
     await registerReader("ana", world.env);
   });
   afterAll(async () => {
-    other[Symbol.dispose]();
+    await other[Symbol.asyncDispose]();
     await world[Symbol.asyncDispose]();
   });
 

@@ -29,7 +29,7 @@ while (my $peer = $server->accept) {
 describeUnless(lackOfOtherUser() ?? lackOfPerl)("a program of another user at the daemon's port", () => {
   test("hears nothing from the command line, hooks, MCP or the SDK, and answers none of them", async () => {
     await using world = await startWorld();
-    using other = createOtherUser();
+    await using other = createOtherUser();
     const home = homeOf(world.env);
     await world.json(["daemon", "start"]);
     const { token } = await registerReader("ana", world.env);

@@ -63,7 +63,7 @@ export async function startPortWorld(): Promise<PortWorld> {
 }
 
 /** A program that is not the user's own, or not allowed to be. */
-export interface Intruder extends Disposable {
+export interface Intruder extends AsyncDisposable {
   run(
     argv: readonly string[],
     stdin?: string,
@@ -83,7 +83,7 @@ const asOtherUser: IntruderKind = {
     const other = createOtherUser();
     return {
       run: (argv, stdin = "") => other.run(argv, { stdin, timeoutMs: 60_000 }),
-      [Symbol.dispose]: () => other[Symbol.dispose](),
+      [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
     };
   },
 };
@@ -120,7 +120,7 @@ const inBubblewrap: IntruderKind = {
         });
         return resultOf(child);
       },
-      [Symbol.dispose]: () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
     };
   },
 };

@@ -92,7 +92,7 @@ describeUnless(lackOfOtherUser())("another user in a home with mode 777", () => 
   afterEach(async () => {
     chmodSync(home, 0o700);
     await world[Symbol.asyncDispose]();
-    other[Symbol.dispose]();
+    await other[Symbol.asyncDispose]();
   });
 
   test.each(["user.token", "mailbox.db", "config.json", "daemon.log"])("cannot replace %s", async (name) => {

@@ -33,7 +33,7 @@ objects:
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
   afterAll(async () => {
-    other[Symbol.dispose]();
+    await other[Symbol.asyncDispose]();
     await world[Symbol.asyncDispose]();
   });
 

@@ -298,7 +298,7 @@ describe("a project that was trusted and has changed", () => {
 
 describe("files of others in a project of one's own", () => {
   testUnless(lackOfOtherUser())("a profile that another user drops into an open directory starts nothing", async () => {
-    using other = createOtherUser();
+    await using other = createOtherUser();
     const world = keep(
       await startWorld({
         files: {

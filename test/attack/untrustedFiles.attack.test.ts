@@ -179,7 +179,7 @@ describe("a FIFO blocks nothing", () => {
 describe("a transcript proves nothing", () => {
   testUnless(lackOfOtherUser())("when another user wrote it", async () => {
     const world = await aWorld();
-    using other = createOtherUser();
+    await using other = createOtherUser();
     await world.ls();
     // As if the directory had been left open to everyone.
     const projects = join(world.dir, ".claude/projects/open");

@@ -34,7 +34,7 @@ function openWorkspaceOf(uid: number): { readonly path: string } & Disposable {
 
 describeUnless(lackOfOtherUser())("mail in a workspace that every user can enter", () => {
   test("is not readable by another user, also where an earlier start left the directory open", async () => {
-    using other = createOtherUser();
+    await using other = createOtherUser();
     using workspace = openWorkspaceOf(process.getuid!());
     const inbox = join(workspace.path, ".inbox");
     mkdirSync(inbox);
@@ -51,7 +51,7 @@ describeUnless(lackOfOtherUser())("mail in a workspace that every user can enter
   });
 
   test("an outbox and what is put aside there are not readable either", async () => {
-    using other = createOtherUser();
+    await using other = createOtherUser();
     using workspace = openWorkspaceOf(process.getuid!());
     const outbox = join(workspace.path, ".outbox");
     mkdirSync(outbox);
@@ -75,8 +75,8 @@ describeUnless(lackOfOtherUser())("mail in a workspace that every user can enter
   });
 
   test("is readable by the user who owns the workspace, and by no third user", async () => {
-    using owner = createOtherUser();
-    using third = createOtherUser();
+    await using owner = createOtherUser();
+    await using third = createOtherUser();
     using workspace = openWorkspaceOf(owner.uid);
     const file = join(workspace.path, ".inbox", "0001_bob.json");
     await deliver(workspace.path, 1);
@@ -91,7 +91,7 @@ describeUnless(lackOfOtherUser())("mail in a workspace that every user can enter
   });
 
   test("a directory of ours that the owner renamed to .inbox is not given away", async () => {
-    using owner = createOtherUser();
+    await using owner = createOtherUser();
     using workspace = openWorkspaceOf(owner.uid);
     const [inbox, ours] = [join(workspace.path, ".inbox"), join(workspace.path, "ours")];
     mkdirSync(ours, { mode: 0o700 });
