@@ -1,7 +1,7 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { Client } from "../client/client.ts";
 import { TielineError } from "../model/errors.ts";
-import { agentLines, letterText, messageText } from "./words.ts";
+import { agentLines, letterText, messageText } from "./toolText.ts";
 
 const mimeType = "text/plain";
 

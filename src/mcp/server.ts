@@ -14,7 +14,7 @@ import { asTielineError, TielineError } from "../model/errors.ts";
 import { didYouMean, nearNames } from "../model/near.ts";
 import { readResource, resources, resourceTemplates } from "./resources.ts";
 import { tools, type Tool, type ToolAnswer } from "./tools.ts";
-import { errorText } from "./words.ts";
+import { errorText } from "./toolText.ts";
 
 export interface McpParts {
   readonly version: string;

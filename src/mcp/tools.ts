@@ -9,7 +9,7 @@ import { messageOperations } from "../api/operations/messages.ts";
 import { ownOperations } from "../api/operations/own.ts";
 import { sendOperations } from "../api/operations/send.ts";
 import type { Input, OperationName, Output } from "../api/schema.ts";
-import { agentLines, answerText, isShownWhole, letterText, receiptText, historyText } from "./words.ts";
+import { agentLines, answerText, isShownWhole, letterText, receiptText, historyText } from "./toolText.ts";
 
 export interface ToolCall {
   readonly client: Client;

@@ -3,7 +3,7 @@
  * the square.
  */
 import { describe, expect, test } from "bun:test";
-import { wordsOf } from "../mailbox/words.ts";
+import { wordsOf } from "../mailbox/searchPhrases.ts";
 import { numberedChoices } from "../providers/port.ts";
 import { bareText } from "../providers/screen/composer.ts";
 import { tellingLine } from "./agent.ts";

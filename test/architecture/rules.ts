@@ -317,7 +317,7 @@ export const rules: readonly Rule[] = [
     name: "a file name says what is inside",
     violations: (sources) =>
       sources
-        .filter(({ path }) => /\/(types|utils?|helpers?|common|misc|shared)(\.ts$|\/)/.test(path))
+        .filter(({ path }) => /\/(types|utils?|helpers?|common|misc|shared|words)(\.ts$|\/)/.test(path))
         .map(({ path }) => `${path} does not say what is inside`),
     broken: [sourceOf("src/model/utils.ts", "")],
   },

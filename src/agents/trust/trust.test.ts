@@ -16,7 +16,7 @@ import { memoryDocuments } from "../directory/documents/memory.ts";
 import type { Documents } from "../directory/documents/port.ts";
 import { Profiles } from "../profiles/profiles.ts";
 import { Trust, changesIn } from "./trust.ts";
-import { difference, linesOf } from "./words.ts";
+import { difference, linesOf } from "./powerLines.ts";
 import { providers } from "../../compose/providers.ts";
 
 let root: string;

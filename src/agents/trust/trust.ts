@@ -20,7 +20,7 @@ import { namedByAgent, namedByObject } from "./namedFiles.ts";
 import { absolute, absoluteCommand, changedFiles, digestOf, powersOf, settingsIn, type Powers } from "./powers.ts";
 import { writableInSandbox, type WritablePath } from "./runningSandboxes.ts";
 import { ProjectSnapshots, type Snapshot } from "./snapshot.ts";
-import { difference, linesOf, type ChangedLine } from "./words.ts";
+import { difference, linesOf, type ChangedLine } from "./powerLines.ts";
 
 export interface TrustParts {
   readonly documents: Documents;

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Teams } from "../../agents/teams.ts";
 import { changesIn, type Inspection, type Trust } from "../../agents/trust/trust.ts";
-import { linesOf, notCovered } from "../../agents/trust/words.ts";
+import { linesOf, notCovered } from "../../agents/trust/powerLines.ts";
 import { projectFileName } from "../../config/project.ts";
 import { findProject } from "../../config/projects.ts";
 import { TielineError } from "../../model/errors.ts";

@@ -4,7 +4,7 @@ import { permissionModes, sandboxes } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
 import { presentAgent } from "../agentTable.ts";
 import { agentPrograms, command } from "../args.ts";
-import { words } from "../words.ts";
+import { shellWords } from "../shellWords.ts";
 
 export default command({
   name: "spawn",
@@ -42,7 +42,7 @@ export default command({
     resume: { value: "SESSION", field: "resume" },
     sandbox: { value: "SANDBOX", choices: sandboxes, field: "sandbox" },
     permissions: { value: "MODE", choices: permissionModes, field: "permissions" },
-    args: { value: "ARGS", parse: words, field: "args", note: "as one string" },
+    args: { value: "ARGS", parse: shellWords, field: "args", note: "as one string" },
   },
   examples: [
     ["tieline spawn engineer", "the built-in engineer"],

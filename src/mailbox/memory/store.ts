@@ -4,7 +4,7 @@ import { wakes, whens, type Message } from "../../model/message.ts";
 import { TagTaken } from "../port.ts";
 import type { Store } from "../store.ts";
 import { servedBefore } from "../steps.ts";
-import { containsAll, phrasesOf } from "../words.ts";
+import { containsAll, phrasesOf } from "../searchPhrases.ts";
 
 /** For tests and for switches that need not outlive their process. Nothing here can fail, so nothing rolls back. */
 export function memoryStore(id = "memory"): Store {

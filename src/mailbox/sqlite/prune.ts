@@ -1,7 +1,7 @@
 import { openStates } from "../../model/delivery.ts";
 import type { Connection } from "../../os/sqlite/connection.ts";
 import type { Pruned, RetentionLimits } from "../port.ts";
-import { forgetProgressBeyondEnd, forgetWords, withWords } from "./words.ts";
+import { forgetProgressBeyondEnd, forgetWords, withWords } from "./searchIndex.ts";
 
 /** Without the pages that are free: the file itself never shrinks. */
 export function usedBytes({ statement }: Connection): number {

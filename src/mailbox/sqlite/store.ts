@@ -26,7 +26,7 @@ import {
   type MessageRow,
 } from "./rows.ts";
 import { prune, usedBytes } from "./prune.ts";
-import { containing, indexWords, withWords } from "./words.ts";
+import { containing, indexWords, withWords } from "./searchIndex.ts";
 
 const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");

@@ -5,7 +5,7 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { Connection } from "../../os/sqlite/connection.ts";
 import { isSqlite } from "../../os/sqlite/faults.ts";
-import { containsAll, phrasesOf, type Phrase } from "../words.ts";
+import { containsAll, phrasesOf, type Phrase } from "../searchPhrases.ts";
 
 const indexedUpTo = "(SELECT up_to FROM message_words_progress)";
 
