@@ -3,7 +3,7 @@
  * daemon without any agent. Targets: 80 MB, and nothing for the agents.
  */
 import { readFileSync } from "node:fs";
-import { callerOf } from "../src/cli/connect.ts";
+import { callerOf } from "../src/cli/daemon/connect.ts";
 import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
 import { startWorld } from "../src/testing/world.ts";

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
-import { callerOf } from "../src/cli/connect.ts";
+import { callerOf } from "../src/cli/daemon/connect.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld } from "../src/testing/world.ts";
 import { median, ms, quantile } from "./support/measure.ts";

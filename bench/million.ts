@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
-import { callerOf } from "../src/cli/connect.ts";
+import { callerOf } from "../src/cli/daemon/connect.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 import { interleaved, median, ms, report } from "./support/measure.ts";
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type Client } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
-import { startDaemon } from "../src/cli/start.ts";
+import { startDaemon } from "../src/cli/daemon/start.ts";
 import { natsServerPath, NatsServer } from "../src/testing/natsServer.ts";
 
 const messages = 1_000;

@@ -13,7 +13,7 @@ import { connect } from "../src/os/sqlite/connection.ts";
 import { anAgent } from "../src/testing/agents.ts";
 import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
-import { callerOf } from "../src/cli/connect.ts";
+import { callerOf } from "../src/cli/daemon/connect.ts";
 import { startWorld } from "../src/testing/world.ts";
 import { lowestRank } from "../src/delivery/transports/port.ts";
 

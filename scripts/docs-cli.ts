@@ -1,7 +1,7 @@
 /** Writes docs/cli.md from the commands and the operations that they name: node_modules/.bin/bun scripts/docs-cli.ts */
 import { operationWords } from "../src/api/operationWords.ts";
-import { described } from "../src/cli/described.ts";
-import { reference } from "../src/cli/reference.ts";
+import { described } from "../src/cli/help/described.ts";
+import { reference } from "../src/cli/help/reference.ts";
 import { loadAll } from "../src/cli/registry.ts";
 
 await Bun.write(

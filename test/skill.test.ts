@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadAll } from "../src/cli/registry.ts";
-import { parse } from "../src/cli/args.ts";
+import { parse } from "../src/cli/input/args.ts";
 import { promptOf } from "../src/agents/start/launch.ts";
 import { skillText, teaching } from "../src/agents/start/teaching.ts";
 import { tools } from "../src/mcp/tools.ts";

@@ -1,7 +1,7 @@
 import type { OperationName } from "../api/schema.ts";
 import type { Client } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./output/terminal.ts";
 
 /**
  * Commands are data: the parser, `help`, the completions and docs/cli.md all read the same object. What an operation

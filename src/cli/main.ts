@@ -2,11 +2,11 @@ import type { Noticed } from "../client/client.ts";
 import { homeOf } from "../client/home.ts";
 import { exitIn } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
-import { parse } from "./args.ts";
+import { parse } from "./input/args.ts";
 import type { AnyCommand } from "./command.ts";
-import { connect, connectToRunning, userTokenIn } from "./connect.ts";
+import { connect, connectToRunning, userTokenIn } from "./daemon/connect.ts";
 import { registry, unknownCommand } from "./registry.ts";
-import { errorText, openTerminal, type Terminal } from "./terminal.ts";
+import { errorText, openTerminal, type Terminal } from "./output/terminal.ts";
 
 /** What people type first, whatever the command is called. */
 const otherNames = new Map([
@@ -32,8 +32,8 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
   const { args, flags } = await parse(command, argv);
   if (flags["help"]) {
     const [{ helpFor }, { described }, { operationWords }] = await Promise.all([
-      import("./help.ts"),
-      import("./described.ts"),
+      import("./help/help.ts"),
+      import("./help/described.ts"),
       import("../api/operationWords.ts"),
     ]);
     await terminal.print(helpFor(described(command, operationWords()), terminal.paint));

@@ -6,7 +6,7 @@ import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
 import type { LaunchOptions } from "./port.ts";
 import { numberedChoices, withArguments } from "./port.ts";
-import { agentPrograms } from "../cli/args.ts";
+import { agentPrograms } from "../cli/input/args.ts";
 import setup from "../cli/commands/setup.ts";
 import { callerIn } from "../client/caller.ts";
 import { providers } from "../compose/providers.ts";

@@ -1,6 +1,6 @@
 import { createClient } from "../client/client.ts";
 import { homeOf } from "../client/home.ts";
-import { callerOf } from "../cli/connect.ts";
+import { callerOf } from "../cli/daemon/connect.ts";
 
 /**
  * Makes an agent that fetches its own mail known in a home whose daemon runs. Its mail waits until it does, whatever is

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect } from "../../src/cli/connect.ts";
+import { connect } from "../../src/cli/daemon/connect.ts";
 import type { Client } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";

@@ -70,7 +70,7 @@ const namesProviders: Readonly<Record<string, string>> = {
   "src/config/home.ts": "documents the settings; `claudeTeams` is the name of one",
   "src/config/profileFields.ts": "documents the fields of a profile, with the default provider",
   "src/config/template.ts": "the example project that `tieline init` writes",
-  "src/cli/args.ts": "the providers that help and completion suggest; a test compares them with compose/",
+  "src/cli/input/args.ts": "the providers that help and completion suggest; a test compares them with compose/",
   "src/cli/commands/adopt.ts": "help",
   "src/cli/commands/explain.ts": "help",
   "src/cli/commands/mcp.ts": "help",
@@ -84,9 +84,14 @@ const namesProviders: Readonly<Record<string, string>> = {
  * Files that write to the terminal themselves: the writer, a protocol on stdout, the starter's line, the log's
  * fallback.
  */
-const printers = ["src/cli/terminal.ts", "src/cli/commands/mcp.ts", "src/daemon/main.ts", "src/daemon/log.ts"];
+const printers = ["src/cli/output/terminal.ts", "src/cli/commands/mcp.ts", "src/daemon/main.ts", "src/daemon/log.ts"];
 /** Files that make text in which each line is their own. */
-const lineMakers = ["src/cli/reference.ts", "src/cli/completions.ts", "src/cli/fencedBlock.ts", "src/cli/tail.ts"];
+const lineMakers = [
+  "src/cli/help/reference.ts",
+  "src/cli/help/completions.ts",
+  "src/cli/setup/fencedBlock.ts",
+  "src/cli/output/tail.ts",
+];
 /** A round of the courier ends by itself; the next one is asked for. */
 const loops = ["src/os/runForever.ts", "src/delivery/courier.ts"];
 
@@ -192,7 +197,7 @@ export const rules: readonly Rule[] = [
   {
     name: "one file writes to the terminal, and makes text safe for it",
     violations: (sources) => {
-      const why = "only cli/terminal.ts writes to a terminal";
+      const why = "only cli/output/terminal.ts writes to a terminal";
       const others = product(sources, "cli", "daemon").filter(({ path }) => !printers.includes(path));
       const printing = product(sources, "cli").filter(({ path }) => !lineMakers.includes(path));
       return [

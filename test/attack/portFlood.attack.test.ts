@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Client } from "../../src/client/client.ts";
 import { homeOf, type Home } from "../../src/client/home.ts";
-import { callerOf } from "../../src/cli/connect.ts";
+import { callerOf } from "../../src/cli/daemon/connect.ts";
 import { describeUnless, lackUnless } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser, type OtherUser } from "../../src/testing/otherUser.ts";
 import { registerReader } from "../../src/testing/reader.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createClient, type Client } from "../../src/client/client.ts";
 import { homeOf, type Home } from "../../src/client/home.ts";
 import type { Caller } from "../../src/api/schema.ts";
-import { callerOf } from "../../src/cli/connect.ts";
+import { callerOf } from "../../src/cli/daemon/connect.ts";
 import { lackOfBubblewrap, type Lack } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";
 import { until } from "../../src/testing/until.ts";

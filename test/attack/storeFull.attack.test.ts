@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createClient, type Client } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
 import type { InboxView, ReceiptView } from "../../src/api/schema.ts";
-import { callerOf } from "../../src/cli/connect.ts";
+import { callerOf } from "../../src/cli/daemon/connect.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";

@@ -1,8 +1,8 @@
 import { TielineError } from "../../model/errors.ts";
 import { linesOf } from "../../model/visible.ts";
-import { command } from "../args.ts";
-import { canAsk, confirm } from "../confirm.ts";
-import { present } from "../present.ts";
+import { command } from "../input/args.ts";
+import { canAsk, confirm } from "../input/confirm.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "answer",

@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { answerRequest, verdictArgs, verdictDetails } from "../verdict.ts";
+import { command } from "../input/args.ts";
+import { answerRequest, verdictArgs, verdictDetails } from "../steps/verdict.ts";
 
 export default command({
   name: "approve",

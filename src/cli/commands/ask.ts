@@ -4,13 +4,13 @@ import type { InboxView, Output } from "../../api/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { deadlineIn, type Deadline } from "../../os/deadline.ts";
-import { command, usage } from "../args.ts";
-import { confirmShown, letter } from "../letters.ts";
-import { printBody } from "../printBody.ts";
-import { namesIn } from "../names.ts";
-import { apart } from "../rows.ts";
-import { draftOf, sendingFlags, textMeaning } from "../sending.ts";
-import { positiveDurationMs, span } from "../times.ts";
+import { command, usage } from "../input/args.ts";
+import { confirmShown, letter } from "../output/letters.ts";
+import { printBody } from "../output/printBody.ts";
+import { namesIn } from "../output/names.ts";
+import { apart } from "../output/rows.ts";
+import { draftOf, sendingFlags, textMeaning } from "../steps/sending.ts";
+import { positiveDurationMs, span } from "../input/times.ts";
 
 const defaultTimeoutMs = 600_000;
 

@@ -1,8 +1,8 @@
 import { TielineError } from "../../model/errors.ts";
 import type { Output } from "../../api/schema.ts";
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import { shellWord } from "../../os/shell.ts";
-import { canAsk } from "../confirm.ts";
+import { canAsk } from "../input/confirm.ts";
 
 export default command({
   name: "attach",

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { command } from "../args.ts";
-import { present } from "../present.ts";
-import { counted, named } from "../tags.ts";
+import { command } from "../input/args.ts";
+import { present } from "../output/present.ts";
+import { counted, named } from "../output/tags.ts";
 
 export default command({
   name: "backup",

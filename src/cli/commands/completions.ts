@@ -1,5 +1,5 @@
 import type { OperationWords } from "../../api/operationWords.ts";
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import { loadAll } from "../registry.ts";
 
 export default command({
@@ -15,7 +15,10 @@ export default command({
     ["tieline completions fish > ~/.config/fish/completions/tieline.fish", "for fish"],
   ],
   async run({ args, flags, terminal }) {
-    const [{ scripts }, { described }] = await Promise.all([import("../completions.ts"), import("../described.ts")]);
+    const [{ scripts }, { described }] = await Promise.all([
+      import("../help/completions.ts"),
+      import("../help/described.ts"),
+    ]);
     const words = await wordsFor(args.shell);
     const commands = (await loadAll()).map((one) => described(one, words));
     const script = scripts[args.shell as keyof typeof scripts](commands);

@@ -1,8 +1,8 @@
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { present } from "../present.ts";
-import { statusOf, stopRunning, type DaemonStatus } from "../runningDaemon.ts";
-import { count, span } from "../times.ts";
+import { present } from "../output/present.ts";
+import { statusOf, stopRunning, type DaemonStatus } from "../daemon/runningDaemon.ts";
+import { count, span } from "../input/times.ts";
 
 const choices = ["start", "stop", "status", "logs"] as const;
 const args = [{ name: "action", choices, summary: "what to do" }] as const;
@@ -69,7 +69,7 @@ async function stop({ runningDaemon, flags, terminal }: Running): Promise<number
 }
 
 async function logs({ home, flags, terminal }: Running): Promise<number> {
-  const { printLog } = await import("../tail.ts");
+  const { printLog } = await import("../output/tail.ts");
   return printLog(home.log, terminal, { lines: flags.lines ?? 100, follow: flags.follow ?? false });
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { TielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

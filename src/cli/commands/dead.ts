@@ -1,7 +1,7 @@
-import { command } from "../args.ts";
-import { namesIn, teamsOf } from "../names.ts";
-import { receiptLines } from "../receipts.ts";
-import { count } from "../times.ts";
+import { command } from "../input/args.ts";
+import { namesIn, teamsOf } from "../output/names.ts";
+import { receiptLines } from "../output/receipts.ts";
+import { count } from "../input/times.ts";
 
 export default command({
   name: "dead",

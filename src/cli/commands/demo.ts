@@ -1,4 +1,4 @@
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 
 export default command({
   name: "demo",

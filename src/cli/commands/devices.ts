@@ -1,9 +1,9 @@
 import type { DeviceView } from "../../api/schemas/page.ts";
-import { command, usage } from "../args.ts";
+import { command, usage } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { present } from "../present.ts";
-import { table, type Cell } from "../table.ts";
-import { clockTime, span } from "../times.ts";
+import { present } from "../output/present.ts";
+import { table, type Cell } from "../output/table.ts";
+import { clockTime, span } from "../input/times.ts";
 
 const args = [
   { name: "action", choices: ["ls", "revoke"], summary: "what to do" },

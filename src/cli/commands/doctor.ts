@@ -1,10 +1,10 @@
 import type { Check } from "../../api/schema.ts";
 import type { Repaired } from "../../compose/offline.ts";
 import { asTielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { counted, named, uncertainRemedy } from "../tags.ts";
-import type { Paint, TextStyle } from "../terminal.ts";
+import { counted, named, uncertainRemedy } from "../output/tags.ts";
+import type { Paint, TextStyle } from "../output/terminal.ts";
 
 export default command({
   name: "doctor",
@@ -44,7 +44,7 @@ async function repairMailbox({
   terminal,
 }: Pick<Context, "flags" | "runningDaemon" | "home" | "terminal">): Promise<number> {
   const { repair } = await import("../../compose/offline.ts");
-  const { withoutDaemon } = await import("../maintain.ts");
+  const { withoutDaemon } = await import("../daemon/maintain.ts");
   const repaired = await withoutDaemon(home, runningDaemon, "the mailbox is being repaired", () =>
     repair(home, Date.now()),
   );

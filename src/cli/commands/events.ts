@@ -1,12 +1,12 @@
 import { TielineError } from "../../model/errors.ts";
 import { eventTypes, isOfType, type EventFilter } from "../../model/event.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
-import { command } from "../args.ts";
-import { callerOf } from "../connect.ts";
-import { eventLine } from "../eventLine.ts";
-import { namesFor, qualified } from "../names.ts";
-import { stopSignal } from "../stopSignal.ts";
-import { count, momentForms, pastMoment } from "../times.ts";
+import { command } from "../input/args.ts";
+import { callerOf } from "../daemon/connect.ts";
+import { eventLine } from "../output/eventLine.ts";
+import { namesFor, qualified } from "../output/names.ts";
+import { stopSignal } from "../input/stopSignal.ts";
+import { count, momentForms, pastMoment } from "../input/times.ts";
 
 const eventGroups = [...new Set(eventTypes.map((type) => type.split(".")[0]!))];
 
@@ -61,7 +61,7 @@ export default command({
     if (!flags.follow) return 0;
     const { streamEvents } = await import("../../client/stream.ts");
     const caller = await callerOf(home, env, flags.team);
-    const { attendedStream } = await import("../attend.ts");
+    const { attendedStream } = await import("../daemon/attend.ts");
     const open = (signal: AbortSignal) =>
       streamEvents({ socket: home.socket }, caller, { ...filter, after: page.last }, signal);
     for await (const event of attendedStream(home, stopSignal(), open)) await show([event]);

@@ -1,9 +1,9 @@
 import type { Output } from "../../api/schema.ts";
 import { TielineError } from "../../model/errors.ts";
-import { agentPrograms, command, usage } from "../args.ts";
+import { agentPrograms, command, usage } from "../input/args.ts";
 import type { Home } from "../../client/home.ts";
-import type { Terminal } from "../terminal.ts";
-import { present } from "../present.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { present } from "../output/present.ts";
 
 interface Capture {
   readonly provider: string;

@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { momentForms, pastMoment } from "../times.ts";
+import { command } from "../input/args.ts";
+import { momentForms, pastMoment } from "../input/times.ts";
 
 export default command({
   name: "export",

@@ -1,6 +1,6 @@
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import { loadAll, registry, unknownCommand } from "../registry.ts";
-import { present } from "../present.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "help",
@@ -13,8 +13,8 @@ export default command({
   async run({ args, flags, terminal }) {
     if (args.command !== undefined && !Object.hasOwn(registry, args.command)) throw await unknownCommand(args.command);
     const [{ helpFor, overview }, { described }, { operationWords }] = await Promise.all([
-      import("../help.ts"),
-      import("../described.ts"),
+      import("../help/help.ts"),
+      import("../help/described.ts"),
       import("../../api/operationWords.ts"),
     ]);
     const words = operationWords();

@@ -1,9 +1,9 @@
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import { userName } from "../../model/agent.ts";
-import { namesIn } from "../names.ts";
-import { confirmShown, letter } from "../letters.ts";
-import { apart } from "../rows.ts";
-import { count } from "../times.ts";
+import { namesIn } from "../output/names.ts";
+import { confirmShown, letter } from "../output/letters.ts";
+import { apart } from "../output/rows.ts";
+import { count } from "../input/times.ts";
 
 export default command({
   name: "inbox",

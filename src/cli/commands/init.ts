@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { checkTeamName } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Client } from "../../client/client.ts";
-import { command } from "../args.ts";
-import { present } from "../present.ts";
+import { command } from "../input/args.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "init",

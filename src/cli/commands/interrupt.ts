@@ -1,5 +1,5 @@
-import { presentAgent } from "../agentTable.ts";
-import { command } from "../args.ts";
+import { presentAgent } from "../output/agentTable.ts";
+import { command } from "../input/args.ts";
 
 export default command({
   name: "interrupt",

@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { doToEach } from "../several.ts";
+import { command } from "../input/args.ts";
+import { doToEach } from "../steps/several.ts";
 
 export default command({
   name: "kill",

@@ -1,8 +1,8 @@
-import { command } from "../args.ts";
-import { namesIn, qualified, teamsOf } from "../names.ts";
-import { receiptRows } from "../receiptRows.ts";
-import { count, momentForms, pastMoment } from "../times.ts";
-import { present } from "../present.ts";
+import { command } from "../input/args.ts";
+import { namesIn, qualified, teamsOf } from "../output/names.ts";
+import { receiptRows } from "../output/receiptRows.ts";
+import { count, momentForms, pastMoment } from "../input/times.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "log",

@@ -1,11 +1,11 @@
 import type { Client } from "../../client/client.ts";
 import type { StreamedEvent } from "../../client/stream.ts";
-import { command } from "../args.ts";
-import { agentTable, noAgentsAtAll } from "../agentTable.ts";
+import { command } from "../input/args.ts";
+import { agentTable, noAgentsAtAll } from "../output/agentTable.ts";
 import type { Context } from "../command.ts";
-import { callerOf } from "../connect.ts";
-import { namesIn } from "../names.ts";
-import { stopSignal } from "../stopSignal.ts";
+import { callerOf } from "../daemon/connect.ts";
+import { namesIn } from "../output/names.ts";
+import { stopSignal } from "../input/stopSignal.ts";
 
 export default command({
   name: "ls",
@@ -65,9 +65,9 @@ export async function watch(
   shown: { readonly all?: boolean; readonly hints?: readonly string[] },
 ): Promise<number> {
   const [{ watchAgents }, { streamEvents }, { attendedStream }] = await Promise.all([
-    import("../watch.ts"),
+    import("../steps/watch.ts"),
     import("../../client/stream.ts"),
-    import("../attend.ts"),
+    import("../daemon/attend.ts"),
   ]);
   const stop = stopSignal();
   const caller = await callerOf(home, env, flags.team);

@@ -1,6 +1,6 @@
 import { version } from "../../../package.json";
-import { command } from "../args.ts";
-import { connect } from "../connect.ts";
+import { command } from "../input/args.ts";
+import { connect } from "../daemon/connect.ts";
 
 export default command({
   name: "mcp",

@@ -1,6 +1,6 @@
-import { command } from "../args.ts";
-import { table } from "../table.ts";
-import { span } from "../times.ts";
+import { command } from "../input/args.ts";
+import { table } from "../output/table.ts";
+import { span } from "../input/times.ts";
 
 export default command({
   name: "metrics",

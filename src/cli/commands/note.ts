@@ -1,5 +1,5 @@
-import { command, usage } from "../args.ts";
-import { present } from "../present.ts";
+import { command, usage } from "../input/args.ts";
+import { present } from "../output/present.ts";
 
 const note = command({
   name: "note",

@@ -1,10 +1,10 @@
 import { asTielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { onceTrusted } from "../trusting.ts";
-import { canAsk } from "../confirm.ts";
+import { onceTrusted } from "../steps/trusting.ts";
+import { canAsk } from "../input/confirm.ts";
 import type { NotStarted } from "../../api/schemas/life.ts";
-import { complainOf, isEmpty, noAgents } from "../notStarted.ts";
+import { complainOf, isEmpty, noAgents } from "../output/notStarted.ts";
 import attach from "./attach.ts";
 import ls, { watch } from "./ls.ts";
 

@@ -1,10 +1,10 @@
 import type { ProfileView } from "../../api/schemas/profiles.ts";
 import { TielineError } from "../../model/errors.ts";
 import { linesOf } from "../../model/visible.ts";
-import { agentPrograms, command, usage } from "../args.ts";
+import { agentPrograms, command, usage } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { table, type Cell } from "../table.ts";
-import { present } from "../present.ts";
+import { table, type Cell } from "../output/table.ts";
+import { present } from "../output/present.ts";
 
 const choices = ["ls", "add", "show", "rm", "edit"] as const;
 const args = [

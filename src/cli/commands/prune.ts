@@ -1,8 +1,8 @@
 import type { Output } from "../../api/schema.ts";
-import { command } from "../args.ts";
-import { namesIn, type Name } from "../names.ts";
-import { present } from "../present.ts";
-import type { Lines, Paint } from "../terminal.ts";
+import { command } from "../input/args.ts";
+import { namesIn, type Name } from "../output/names.ts";
+import { present } from "../output/present.ts";
+import type { Lines, Paint } from "../output/terminal.ts";
 
 export default command({
   name: "prune",

@@ -1,10 +1,10 @@
 import { longestPollMs } from "../../api/wire.ts";
 import { TielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { newRows } from "../rows.ts";
-import { count } from "../times.ts";
-import { present } from "../present.ts";
+import { newRows } from "../output/rows.ts";
+import { count } from "../input/times.ts";
+import { present } from "../output/present.ts";
 
 const args = [{ name: "agent", complete: "agent", field: "agent" }] as const;
 const flags = {

@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { conclude, draftOf, sendingFlags, textMeaning } from "../sending.ts";
+import { command } from "../input/args.ts";
+import { conclude, draftOf, sendingFlags, textMeaning } from "../steps/sending.ts";
 
 export default command({
   name: "reply",

@@ -1,7 +1,7 @@
 import type { ResolutionView } from "../../api/schemas/routing.ts";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
-import { command } from "../args.ts";
-import { errorText, type Paint } from "../terminal.ts";
+import { command } from "../input/args.ts";
+import { errorText, type Paint } from "../output/terminal.ts";
 
 export default command({
   name: "resolve",

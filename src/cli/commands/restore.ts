@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { Restored } from "../../compose/offline.ts";
 import { TielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
-import { canAsk, confirm } from "../confirm.ts";
-import { counted, named, uncertainRemedy } from "../tags.ts";
-import type { Paint } from "../terminal.ts";
+import { command } from "../input/args.ts";
+import { canAsk, confirm } from "../input/confirm.ts";
+import { counted, named, uncertainRemedy } from "../output/tags.ts";
+import type { Paint } from "../output/terminal.ts";
 
 export default command({
   name: "restore",
@@ -29,7 +29,7 @@ export default command({
   ],
   async run({ args, flags, home, runningDaemon, terminal }) {
     const { backupNamed, restorable, restore } = await import("../../compose/offline.ts");
-    const { withoutDaemon } = await import("../maintain.ts");
+    const { withoutDaemon } = await import("../daemon/maintain.ts");
     const file = backupNamed(home, args.file === "latest" ? "latest" : resolve(args.file));
     const { messages, newestAt } = restorable(home, file);
     const content =

@@ -1,6 +1,6 @@
-import { agentTable } from "../agentTable.ts";
-import { complainOf } from "../notStarted.ts";
-import { command, usage } from "../args.ts";
+import { agentTable } from "../output/agentTable.ts";
+import { complainOf } from "../output/notStarted.ts";
+import { command, usage } from "../input/args.ts";
 
 const resume = command({
   name: "resume",

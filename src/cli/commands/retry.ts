@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { presentReceipt } from "../receipts.ts";
+import { command } from "../input/args.ts";
+import { presentReceipt } from "../output/receipts.ts";
 
 export default command({
   name: "retry",

@@ -1,5 +1,5 @@
-import { command, usage } from "../args.ts";
-import { conclude, draftOf, sendingFlags, textMeaning } from "../sending.ts";
+import { command, usage } from "../input/args.ts";
+import { conclude, draftOf, sendingFlags, textMeaning } from "../steps/sending.ts";
 
 const send = command({
   name: "send",

@@ -1,9 +1,9 @@
 import { TielineError } from "../../model/errors.ts";
 import type { Provider } from "../../providers/port.ts";
-import { command, usage } from "../args.ts";
+import { command, usage } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { setUpMcp } from "../setUpMcp.ts";
-import { present } from "../present.ts";
+import { setUpMcp } from "../setup/setUpMcp.ts";
+import { present } from "../output/present.ts";
 
 const setup = command({
   name: "setup",

@@ -1,7 +1,7 @@
-import { command } from "../args.ts";
+import { command } from "../input/args.ts";
 import { launcher } from "../../os/install.ts";
-import type { Terminal } from "../terminal.ts";
-import { present } from "../present.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "shortcuts",
@@ -31,8 +31,8 @@ export async function runShortcuts(
   terminal: Terminal,
   json: boolean,
 ): Promise<number> {
-  const { bindings, shellAlias, shellStarts, tmuxConfig } = await import("../shortcuts.ts");
-  const { hasBlock, removeBlock, writeBlock } = await import("../fencedBlock.ts");
+  const { bindings, shellAlias, shellStarts, tmuxConfig } = await import("../setup/shortcuts.ts");
+  const { hasBlock, removeBlock, writeBlock } = await import("../setup/fencedBlock.ts");
   const tieline = Bun.which("tieline", { PATH: env["PATH"] ?? "" }) ? "tieline" : launcher;
   const conf = tmuxConfig(env);
   const keys = bindings(tieline);

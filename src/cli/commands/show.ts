@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { printBody } from "../printBody.ts";
+import { command } from "../input/args.ts";
+import { printBody } from "../output/printBody.ts";
 
 export default command({
   name: "show",

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
-import { presentAgent } from "../agentTable.ts";
-import { agentPrograms, command } from "../args.ts";
-import { shellWords } from "../shellWords.ts";
+import { presentAgent } from "../output/agentTable.ts";
+import { agentPrograms, command } from "../input/args.ts";
+import { shellWords } from "../input/shellWords.ts";
 
 export default command({
   name: "spawn",

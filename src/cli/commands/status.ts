@@ -1,11 +1,11 @@
 import type { HistoryView } from "../../api/schema.ts";
 import type { Client } from "../../client/client.ts";
 import { exitWords, tellingLines } from "../../model/agent.ts";
-import { command } from "../args.ts";
-import { receiptLines, recipientIn } from "../receipts.ts";
-import type { Paint } from "../terminal.ts";
-import { clockTime, span } from "../times.ts";
-import { present } from "../present.ts";
+import { command } from "../input/args.ts";
+import { receiptLines, recipientIn } from "../output/receipts.ts";
+import type { Paint } from "../output/terminal.ts";
+import { clockTime, span } from "../input/times.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "status",

@@ -1,8 +1,8 @@
 import type { TeamView } from "../../api/schemas/routing.ts";
-import { command, usage } from "../args.ts";
+import { command, usage } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { table, type Cell } from "../table.ts";
-import { present } from "../present.ts";
+import { table, type Cell } from "../output/table.ts";
+import { present } from "../output/present.ts";
 
 const choices = ["create", "ls", "show", "join", "leave", "rename", "disband", "shutdown"] as const;
 const args = [

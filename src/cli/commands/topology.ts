@@ -1,10 +1,10 @@
 import type { TopologyView } from "../../api/schemas/routing.ts";
 import { exportFormats, type ExportFormat } from "../../routing/topology/export.ts";
-import { command, usage } from "../args.ts";
+import { command, usage } from "../input/args.ts";
 import type { Context } from "../command.ts";
-import { present } from "../present.ts";
-import { table, type Cell } from "../table.ts";
-import type { Lines, TextStyle } from "../terminal.ts";
+import { present } from "../output/present.ts";
+import { table, type Cell } from "../output/table.ts";
+import type { Lines, TextStyle } from "../output/terminal.ts";
 
 const choices = ["show", "add", "rm", "check", "export"] as const;
 const args = [

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { TielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
-import { canAsk } from "../confirm.ts";
-import { askForTrust, trustLines } from "../trusting.ts";
+import { command } from "../input/args.ts";
+import { canAsk } from "../input/confirm.ts";
+import { askForTrust, trustLines } from "../steps/trusting.ts";
 
 export default command({
   name: "trust",

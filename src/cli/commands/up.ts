@@ -1,7 +1,7 @@
-import { command } from "../args.ts";
-import { agentTable } from "../agentTable.ts";
-import { complainOf, isEmpty, noAgents } from "../notStarted.ts";
-import { onceTrusted } from "../trusting.ts";
+import { command } from "../input/args.ts";
+import { agentTable } from "../output/agentTable.ts";
+import { complainOf, isEmpty, noAgents } from "../output/notStarted.ts";
+import { onceTrusted } from "../steps/trusting.ts";
 
 export default command({
   name: "up",

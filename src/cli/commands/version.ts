@@ -1,6 +1,6 @@
 import { version } from "../../../package.json";
-import { command } from "../args.ts";
-import { present } from "../present.ts";
+import { command } from "../input/args.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "version",

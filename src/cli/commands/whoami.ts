@@ -1,5 +1,5 @@
-import { command } from "../args.ts";
-import { present } from "../present.ts";
+import { command } from "../input/args.ts";
+import { present } from "../output/present.ts";
 
 export default command({
   name: "whoami",

@@ -9,10 +9,10 @@ import { homeOf, type Home } from "../../client/home.ts";
 import { streamEvents, type StreamedEvent } from "../../client/stream.ts";
 import type { Caller, ReceiptView } from "../../api/schema.ts";
 import { TielineError } from "../../model/errors.ts";
-import { callerOf } from "../connect.ts";
-import { startDaemon } from "../start.ts";
-import type { Terminal } from "../terminal.ts";
-import { span } from "../times.ts";
+import { callerOf } from "../daemon/connect.ts";
+import { startDaemon } from "../daemon/start.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { span } from "../input/times.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 import type { Home } from "../../client/home.ts";
 import { bunExec } from "../../os/exec.ts";
-import { connectToRunning } from "../connect.ts";
-import { stopRunning } from "../runningDaemon.ts";
+import { connectToRunning } from "../daemon/connect.ts";
+import { stopRunning } from "../daemon/runningDaemon.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
