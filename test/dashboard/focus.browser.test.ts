@@ -78,7 +78,7 @@ await onStage("the focus on the dashboard", ({ stage, page, faults, show, card }
     test("for a message says what is missing", async () => {
       await page.keyboard.press("c");
       await page.locator("#compose-to").fill("");
-      await page.getByLabel("Message", { exact: true }).fill("words for nobody");
+      await page.getByLabel("Message", { exact: true }).fill("words for unknown");
       await page.keyboard.press("Control+Enter");
       await page.locator(".compose .failure", { hasText: "Choose a recipient first" }).waitFor();
       expect(await focused().getAttribute("id")).toBe("compose-to");
