@@ -81,7 +81,7 @@ export const adoptPartsOf = ({ agents, panes, connections }: Composition): Adopt
 
 export function apiOf(composition: Composition, { callers, facts, page, mayBeLate }: ApiDoor): Api {
   const { foundation, storage, agents, panes, delivery, intake, starting, audience } = composition;
-  const { config, clock, report, options } = foundation;
+  const { config, clock, timers, random, report, options } = foundation;
   const { mailbox, events, backups, snapshots } = storage;
   const { directory, teams, trust, native, lookups, profiles, projects, router } = agents;
   const { resolve } = agents.ways;
@@ -98,6 +98,7 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
   const ending = { providers, directory, servers, tmux, processes };
   const hooks = new HookDoor({
     ...{ chain: composition.hooks.chain, place: composition.hooks.place, providers, report, mayBeLate },
+    ...{ clock, timers, random },
     agentOf: (call, caller) => callers.ofHook(call, caller),
   });
 

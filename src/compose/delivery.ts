@@ -53,7 +53,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
   });
   const transports = allTransports({
     ...{ config, root: options.root, tmux, connections, router, mailbox, directory },
-    ...{ objects, workspaces, hookPlace, command, timers },
+    ...{ objects, workspaces, hookPlace, command, clock, timers, random },
     proofOf: (agent, message) => transcriptWatcher.proofOf(agent, message),
   });
   const courier = createCourier({

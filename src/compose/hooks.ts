@@ -33,12 +33,12 @@ export interface HooksParts
 }
 
 export function hooksOf(parts: HooksParts): Hooks {
-  const { clock, report, command, mailbox, events, directory, agentOf, router, profileOf, courier } = parts;
+  const { clock, timers, report, command, mailbox, events, directory, agentOf, router, profileOf, courier } = parts;
   const { submissions, connections, place } = parts;
   const { transcripts } = connections;
   const own = connections.all.flatMap((one) => one.hookHandlers?.({ router }) ?? []);
   const hooks = standardHooks({
-    ...{ directory, mailbox, courier, report, clock },
+    ...{ directory, mailbox, courier, report, clock, timers },
     joined(agent, call) {
       const { sessionId } = call;
       transcripts.learn(agent, call);
@@ -58,6 +58,7 @@ export function hooksOf(parts: HooksParts): Hooks {
       submissions,
       (agent) => profileOf(agent)?.markers ?? false,
       (agent, call) => transcripts.lengthOf(agent, call),
+      clock,
     ),
   });
   const { urgency } = hooks;

@@ -112,9 +112,10 @@ export function compose(options: ComposeOptions): Composition {
   function serveTeams(signal: AbortSignal): Promise<unknown> {
     const { layout } = config.claudeTeams;
     return Promise.all([
-      followUpInboxes({ mailbox, report, agent: agentOf, layout, signal, clock }),
+      followUpInboxes({ mailbox, report, agent: agentOf, layout, signal, clock, timers }),
       serveNativeTeams({
         ...{ directory, mailbox, router, documents, events, report, signal, root: options.root, ...config.claudeTeams },
+        ...{ clock, timers, random },
         members: native,
         processes,
         endpoint: claudeInboxEndpoint,

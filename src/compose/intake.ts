@@ -23,16 +23,14 @@ export interface IntakeParts extends Foundation, Pick<Storage, "mailbox" | "docu
 }
 
 export function intakeOf(parts: IntakeParts): Intake {
-  const { options, clock, report, mailbox, documents, events, getsNotices } = parts;
+  const { options, clock, timers, random, report, mailbox, documents, events, getsNotices } = parts;
   const { directory, router, teams, trust, reachable, loggedProfileOf } = parts.agents;
   const submissions = new Submissions({
-    mailbox,
-    router,
-    report,
+    ...{ mailbox, router, report, clock, timers, random },
     getsNotices: (agent) => getsNotices(directory.agent(agent.id) ?? agent),
   });
   const workspaces = new Workspaces({
-    ...{ mailbox, documents, report, reachable, submissions, clock },
+    ...{ mailbox, documents, report, reachable, submissions, clock, timers, random },
     agents: () => directory.agents(),
     openInbox: openWorkspaceInbox,
     outputsOf: (agent) => outputsOf(agent, loggedProfileOf(agent)),

@@ -58,8 +58,11 @@ export function panesOf(parts: PanesParts): Panes {
       reportedState,
     ),
   });
-  const statusMonitor = new StatusMonitor({ reader: tmux, directory, onEvent, report });
-  const borders = new Borders({ server, agent: agentOf, pending: (id) => mailbox.pending(id), onEvent, report });
+  const statusMonitor = new StatusMonitor({ reader: tmux, directory, onEvent, report, timers });
+  const borders = new Borders({
+    ...{ server, agent: agentOf, onEvent, report, timers },
+    pending: (id) => mailbox.pending(id),
+  });
   const viewers: Viewers = new Viewers({
     ...{ server, report },
     agents: () => directory.agents(),

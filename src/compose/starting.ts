@@ -28,8 +28,21 @@ export interface StartingParts
 }
 
 export function startingOf(parts: StartingParts): Starting {
-  const { options, config, clock, timers, report, command, mailbox, servers, processes, tmux, courier, hookPlace } =
-    parts;
+  const {
+    options,
+    config,
+    clock,
+    timers,
+    random,
+    report,
+    command,
+    mailbox,
+    servers,
+    processes,
+    tmux,
+    courier,
+    hookPlace,
+  } = parts;
   const { directory, agentOf, teams, trust, ways, reachable } = parts.agents;
   const answers = new ProgramAnswers(runBriefly(timers));
   const starter = new AgentStarter({
@@ -46,6 +59,9 @@ export function startingOf(parts: StartingParts): Starting {
       options,
       command,
       report,
+      clock,
+      timers,
+      random,
     },
     surroundings: (): SandboxSurroundings => ({
       ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])),
@@ -57,7 +73,7 @@ export function startingOf(parts: StartingParts): Starting {
     ask: (asked) => answers.of(asked),
   });
   const spawner = new Spawner({
-    ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },
+    ...{ mailbox, clock, timers, report, agent: agentOf, mayStart: ways.mayStart },
     perMinute: config.spawn.perMinute,
     start: async (agent) => void (await starter.start(agent)),
     explain: (agent, why) => {

@@ -17,11 +17,14 @@ import type { Objects } from "../objects/objects.ts";
 import { claudeInboxTransport } from "../providers/claude-code/transports/inbox/transport.ts";
 import type { Connections } from "../providers/connections.ts";
 import type { TransportSurroundings } from "../providers/port.ts";
+import type { Clock, RandomBytes } from "../model/ids.ts";
 
 export interface TransportParts extends Omit<TransportSurroundings, "home" | "pane" | "hooksReach"> {
   readonly config: HomeConfig;
   readonly root: string;
+  readonly clock: Clock;
   readonly timers: Timers;
+  readonly random: RandomBytes;
   readonly tmux: ProbingTransport;
   readonly connections: Connections;
   readonly objects: Objects;
@@ -30,11 +33,12 @@ export interface TransportParts extends Omit<TransportSurroundings, "home" | "pa
 }
 
 export function allTransports(parts: TransportParts): ReadonlyMap<string, Transport> {
-  const { config, root, timers, tmux, connections, objects, workspaces, hookPlace, proofOf, command } = parts;
+  const { config, root, clock, timers, random, tmux, connections, objects, workspaces, hookPlace, proofOf, command } =
+    parts;
   const { reportedState, watch } = connections;
   const waiters = waitersIn(hookPlace.bells, timers);
   const pane = heldByReportedState(tmux, reportedState);
-  const inbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
+  const inbox = claudeInboxTransport({ layout: config.claudeTeams.layout, patience: { clock, timers, random } });
   const surroundings = { ...parts, home: root, pane: tmux, hooksReach: (agent: Agent) => hooksReach(agent, waiters) };
   const transports: readonly Transport[] = [
     pane,

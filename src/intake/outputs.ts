@@ -6,6 +6,7 @@ import { asTielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import { runForever } from "../os/runForever.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 import { userOrRoot } from "../os/untrustedFile.ts";
 import { outputLimit, partOf, readMarkOf } from "../delivery/transports/streams.ts";
 import type { LogPosition } from "./logs/fileTail.ts";
@@ -38,6 +39,7 @@ export interface OutputParts {
   readonly idle: () => void;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
+  readonly timers?: Timers;
 }
 
 /** Runs until the signal aborts. Never rejects. */
@@ -47,11 +49,12 @@ export function readOutput(agent: Agent, output: AgentOutput, parts: OutputParts
     parts.signal,
     () => follow(agent, output, parts),
     (_, fault) => parts.fault(fault),
+    parts.timers && { timers: parts.timers },
   );
 }
 
 function follow(agent: Agent, { pattern: path, plain }: AgentOutput, parts: OutputParts): Promise<void> {
-  const { submissions, documents, tell, fault, idle, signal, clock = systemClock } = parts;
+  const { submissions, documents, tell, fault, idle, signal, clock = systemClock, timers = systemTimers } = parts;
   if (!plain) forgetRemoved(agent, path, documents);
   const known = positionsOf(agent, documents);
   const { root, pattern } = splitPattern(path);
@@ -70,6 +73,7 @@ function follow(agent: Agent, { pattern: path, plain }: AgentOutput, parts: Outp
     },
     signal,
     clock,
+    timers,
     unknownFiles: isNew && !plain ? "skip" : "read",
     offsets: {
       get: (file) => known.get(file),

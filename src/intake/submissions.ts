@@ -6,16 +6,26 @@ import type { Mailbox } from "../mailbox/port.ts";
 import { userId, switchId, switchName, type Agent } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { replyAddress, seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
+import {
+  replyAddress,
+  seal,
+  type Draft,
+  type IdentityProof,
+  type Message,
+  type Seal,
+  type Sender,
+} from "../model/message.ts";
 import type { Router } from "../routing/router.ts";
 import type { OutboxEntry } from "./outbox/parse.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
-export interface SubmissionsParts {
+export interface SubmissionsParts extends Seal {
   readonly mailbox: Pick<Mailbox, "accept" | "message" | "messageWithKey" | "receipt" | "inbox">;
   readonly router: Router;
   /** Whether a bounce, which starts no turn, reaches the agent. */
   readonly getsNotices: (agent: Agent) => boolean;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers?: Pick<Timers, "after">;
 }
 
 /** A program that answers notices with what is refused again would never stop. */
@@ -79,9 +89,8 @@ export class Submissions {
     const kind = getsNotices(agent) ? "bounce" : "text";
     this.underway.set(agent.id, underway + 1);
     try {
-      await mailbox.accept(seal({ to: agent.name, body: `${text}${more}`, kind }, from, { inReplyTo: null, hops: 0 }), [
-        agent,
-      ]);
+      const draft = { to: agent.name, body: `${text}${more}`, kind } as const;
+      await mailbox.accept(seal(draft, from, { inReplyTo: null, hops: 0 }, this.parts), [agent]);
     } finally {
       this.underway.set(agent.id, this.underway.get(agent.id)! - 1);
     }
@@ -97,7 +106,7 @@ export class Submissions {
       this.withheld.delete(agent.id);
       if (more > 0) this.log(agent, `${more} more messages were not sent within a minute, and the agent was not told.`);
     };
-    setTimeout(sumUp, sumUpMs).unref();
+    (this.parts.timers ?? systemTimers).after(sumUpMs, sumUp, { background: true });
   }
 
   private log({ team, name }: Agent, text: string): void {

@@ -7,12 +7,13 @@ import type { Change, Mailbox } from "../mailbox/port.ts";
 import { userId, switchId, type Agent } from "../model/agent.ts";
 import type { DeliveryState } from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
-import { systemClock, type AgentId, type Clock, type MessageId } from "../model/ids.ts";
+import { systemClock, type AgentId, type Clock, type MessageId, type RandomBytes } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
 import { filesKind } from "../delivery/transports/filesEndpoint.ts";
 import { watchOutbox } from "./outbox/watch.ts";
 import { readOutput, type AgentOutput } from "./outputs.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 
 /** What is written for the agent to read. */
 export interface InboxFile {
@@ -47,6 +48,8 @@ export interface WorkspacesParts {
   /** How often the agents and the lists are compared with what is there, behind the calls of `refresh`. */
   readonly sweepMs?: number;
   readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
 }
 
 interface Room {
@@ -78,19 +81,20 @@ export class Workspaces {
   /** Agents that write faster than they may and know it, by where they write. */
   private readonly limited = new Set<string>();
   private readonly clock: Clock;
+  private readonly timers: Timers;
   private stopListening: () => void = () => undefined;
-  private sweep: Timer | null = null;
+  private sweep: Scheduled | null = null;
 
   constructor(private readonly parts: WorkspacesParts) {
     this.clock = parts.clock ?? systemClock;
+    this.timers = parts.timers ?? systemTimers;
   }
 
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) =>
       changes.forEach((change) => this.follow(change)),
     );
-    this.sweep = setInterval(() => this.refresh(), this.parts.sweepMs ?? 2_000);
-    this.sweep.unref();
+    this.sweep = this.timers.every(this.parts.sweepMs ?? 2_000, () => this.refresh(), { background: true });
     this.refresh();
   }
 
@@ -143,7 +147,7 @@ export class Workspaces {
 
   async close(): Promise<void> {
     this.stopListening();
-    if (this.sweep) clearInterval(this.sweep);
+    this.sweep?.cancel();
     this.sweep = null;
     await Promise.all([...this.rooms.values()].map((room) => this.leave(room)));
   }
@@ -193,11 +197,11 @@ export class Workspaces {
   }
 
   private watch(room: Room, workspace: string): Promise<void> {
-    const { submissions } = this.parts;
+    const { submissions, random } = this.parts;
     const { agent, stop } = room;
     const place = `${agent.id}:.outbox`;
     return watchOutbox({
-      ...{ workspace, signal: stop.signal, clock: this.clock },
+      ...{ workspace, signal: stop.signal, clock: this.clock, timers: this.timers, ...(random && { random }) },
       accept: async (entry, key) => {
         await submissions.fromOutbox(agent, entry, key);
         this.faults.delete(agent.id);
@@ -224,7 +228,7 @@ export class Workspaces {
     const { agent, stop } = room;
     const place = `${agent.id}:${output.pattern}`;
     return readOutput(agent, output, {
-      ...{ submissions, documents, signal: stop.signal, clock: this.clock },
+      ...{ submissions, documents, signal: stop.signal, clock: this.clock, timers: this.timers },
       tell: (text) => this.inBackground(room, submissions.tell(agent, text)),
       fault: (fault) =>
         this.refusal(room, place, fault, `Further messages in ${output.pattern} are sent as soon as the limit allows.`),

@@ -5,6 +5,7 @@ import { openStage, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/until.ts";
 import { readPane } from "../../tmux/pane.ts";
 import { adopt } from "./adopt.ts";
+import { systemTimers } from "../../os/timers.ts";
 
 describe("a program that has just been started", () => {
   let stage: Stage;
@@ -31,7 +32,7 @@ describe("a program that has just been started", () => {
     const agent = await adopt(
       tieline.servers.at(tmux.socketPath),
       { target: pane, name: "slow", team: "default", provider: "repl" },
-      { ...tieline, pause, clock: () => 0 },
+      { ...tieline, timers: { ...systemTimers, elapsed: () => 0, pause } },
     );
     expect(agent.provider).toBe("repl");
   });

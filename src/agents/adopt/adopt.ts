@@ -30,6 +30,7 @@ export interface AdoptParts extends Patience {
   readonly providers: Providers;
   readonly directory: Directory;
   readonly processes: Processes;
+  readonly clock?: Clock;
   readonly connections: Pick<Connections, "registered" | "running">;
   /** Members of teams that programs keep themselves, one of which the program may be. */
   readonly native: Pick<NativeTeams, "runningAs" | "isNativeOnly">;

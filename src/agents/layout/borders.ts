@@ -6,6 +6,7 @@ import type { AgentId } from "../../model/ids.ts";
 import { oneLine } from "../../model/visible.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
+import { systemTimers, type Scheduled, type Timers } from "../../os/timers.ts";
 
 /** tmux shows the option of each pane. */
 const labelOption = "@tieline_label";
@@ -25,6 +26,7 @@ export interface BorderParts {
   readonly pending: (id: AgentId) => number;
   readonly onEvent: (listener: (event: Event) => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers?: Pick<Timers, "after">;
 }
 
 /** Events come in crowds; the borders follow this much later. */
@@ -35,7 +37,7 @@ export class Borders implements AsyncDisposable {
   private readonly labels = new Map<string, string>();
   private readonly due = new Set<AgentId>();
   private readonly stopListening: () => void;
-  private timer: Timer | null = null;
+  private timer: Scheduled | null = null;
   private writing: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: BorderParts) {
@@ -46,18 +48,18 @@ export class Borders implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.stopListening();
-    if (this.timer) clearTimeout(this.timer);
+    this.timer?.cancel();
     await this.writing;
   }
 
   private ask(agent: AgentId): void {
     this.due.add(agent);
-    this.timer ??= setTimeout(() => {
+    this.timer ??= (this.parts.timers ?? systemTimers).after(momentMs, () => {
       this.timer = null;
       const agents = [...this.due];
       this.due.clear();
       this.writing = this.writing.then(() => this.write(agents));
-    }, momentMs);
+    });
   }
 
   private async write(ids: readonly AgentId[]): Promise<void> {

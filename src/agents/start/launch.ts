@@ -4,6 +4,7 @@ import type { PermissionMode, Profile, Sandbox } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Provider } from "../../providers/port.ts";
 import { teaching } from "./teaching.ts";
+import { uuidv4, type RandomBytes } from "../../model/ids.ts";
 
 /** Kept as the agent's launch data, so that a later start gets the same agent. */
 export interface Wishes {
@@ -73,6 +74,7 @@ export async function conversationOf(
   provider: Provider,
   wanted: WantedConversation,
   env: Readonly<Record<string, string>>,
+  random?: RandomBytes,
 ): Promise<Conversation> {
   if (wanted === "named" && !provider.resumes) throw goesOnWithNone(provider);
   if (wanted !== "new" && sessionId !== null && provider.resumes) {
@@ -80,7 +82,7 @@ export async function conversationOf(
     // Nothing was ever said in it, so that it can still be begun.
     return { sessionId, resume: kept };
   }
-  return { sessionId: provider.takesSessionId ? crypto.randomUUID() : null, resume: false };
+  return { sessionId: provider.takesSessionId ? uuidv4(random) : null, resume: false };
 }
 
 const goesOnWithNone = ({ name }: Provider): TielineError =>

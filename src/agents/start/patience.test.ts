@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { lookFor } from "./patience.ts";
+import { systemTimers } from "../../os/timers.ts";
 
 /** Time that passes only in pauses. */
 function aDay() {
@@ -9,7 +10,7 @@ function aDay() {
     pauses.push(ms);
     now += ms;
   };
-  return { pauses, patience: { clock: () => now, pause } };
+  return { pauses, patience: { timers: { ...systemTimers, elapsed: () => now, pause } } };
 }
 
 test("returns a result that is there at once without a pause", async () => {
@@ -30,7 +31,7 @@ test("stops polling at the deadline", async () => {
   const look = async (): Promise<undefined> => void looks++;
   expect(await lookFor(look, 100, patience)).toBeUndefined();
   expect(looks).toBe(pauses.length + 1);
-  expect(patience.clock()).toBeGreaterThan(100);
+  expect(patience.timers.elapsed()).toBeGreaterThan(100);
 });
 
 test("fails when a poll fails", async () => {

@@ -1,8 +1,7 @@
-import { elapsedFor, type Clock } from "../../model/ids.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 export interface Patience {
-  readonly clock?: Clock;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Timers;
 }
 
 const firstPauseMs = 5;
@@ -15,9 +14,8 @@ const longestPauseMs = 200;
 export async function lookFor<Found>(
   look: () => Promise<Found | undefined>,
   withinMs: number,
-  { clock, pause = Bun.sleep }: Patience = {},
+  { timers: { elapsed, pause } = systemTimers }: Patience = {},
 ): Promise<Found | undefined> {
-  const elapsed = elapsedFor(clock);
   const deadline = elapsed() + withinMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const found = await look();

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { digestOf, newToken } from "../directory/token.ts";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import { systemClock, type Clock } from "../../model/ids.ts";
+import { systemClock, type Clock, type RandomBytes } from "../../model/ids.ts";
 import type { Profile } from "../../model/profile.ts";
 import type { HookSetup, LaunchPlan, Provider } from "../../providers/port.ts";
 import type { ProgramAnswers } from "../../providers/programAnswers.ts";
@@ -37,6 +37,7 @@ export interface PrepareParts {
   readonly reachable: (agent: Agent) => readonly string[];
   readonly surroundings: (agent: Agent) => SandboxSurroundings;
   readonly clock?: Clock;
+  readonly random?: RandomBytes;
 }
 
 export interface SandboxSurroundings {
@@ -82,7 +83,7 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   const plan = planOf(start, inside, await answerOf(start, parts), parts);
   checkReadsMessages(profile, provider, plan.command);
   for (const [path, text] of Object.entries(plan.files ?? {})) writeFileSync(path, text, { mode: 0o600 });
-  const token = newToken();
+  const token = newToken(parts.random);
   const env = environmentOf(start, plan, token, parts);
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
   checkLaunch(
@@ -153,12 +154,12 @@ function planOf(
   { agent, profile, provider, conversation }: Preparation,
   prompt: Prompt | null,
   answer: string | null,
-  { hooks, socketsDirectory }: PrepareParts,
+  { hooks, socketsDirectory, random }: PrepareParts,
 ): LaunchPlan {
   const { permissions, model } = profile;
   const waysToUs = isSandboxed(profile)
     ? { hooks: null, ownSocket: null, ownPort: null }
-    : { hooks, ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort() };
+    : { hooks, ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort(random) };
   return provider.launchCommand(profile, { ...conversation, permissions, model, prompt, answer, ...waysToUs });
 }
 
@@ -201,11 +202,11 @@ function ownSocketOf({ id }: Agent, directory: string): string {
 }
 
 /** A port that is free now. The program takes it a moment later, and no other program gets it so soon. */
-function ownPort(): { port: number; password: string } {
+function ownPort(random?: RandomBytes): { port: number; password: string } {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   const { port } = listener;
   listener.stop(true);
-  return { port, password: newToken() };
+  return { port, password: newToken(random) };
 }
 
 interface Prompt {

@@ -7,6 +7,7 @@ import type { InboxRow, Mailbox } from "../../mailbox/port.ts";
 import { Ages } from "../../os/ages.ts";
 import { giveBack } from "../stop/giveBack.ts";
 import { exitedAtOnce, failedStart, shortLifeMs } from "../status/lastExit.ts";
+import { systemTimers, type Scheduled, type Timers } from "../../os/timers.ts";
 
 export interface SpawnerParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "abandon">;
@@ -23,6 +24,7 @@ export interface SpawnerParts {
   /** Pauses after the first, second, … start in a row that failed. One more failure, and the mail is given back. */
   readonly pausesMs?: readonly number[];
   readonly clock?: Clock;
+  readonly timers?: Pick<Timers, "after">;
 }
 
 const minuteMs = 60_000;
@@ -31,12 +33,12 @@ const defaultPausesMs = [1_000, 5_000, 15_000, 60_000];
 
 export class Spawner implements Disposable {
   private readonly starting = new Set<AgentId>();
-  private readonly pauses = new Map<AgentId, { readonly timer: Timer; readonly why: string }>();
+  private readonly pauses = new Map<AgentId, { readonly timer: Scheduled; readonly why: string }>();
   /**
    * Agents whose project has to be trusted first. Their files are looked at again from time to time: they may be put
    * back.
    */
-  private readonly untrusted = new Map<AgentId, Timer>();
+  private readonly untrusted = new Map<AgentId, Scheduled>();
   private readonly failures = new Map<AgentId, number>();
   /** The last start of each agent, and whether it took any mail since. */
   private readonly lives = new Map<AgentId, { readonly startedAt: number; served: boolean }>();
@@ -45,10 +47,12 @@ export class Spawner implements Disposable {
 
   private readonly ages: Ages;
   private readonly now: Elapsed;
+  private readonly timers: Pick<Timers, "after">;
 
   constructor(private readonly parts: SpawnerParts) {
     this.ages = new Ages(parts.clock);
     this.now = elapsedFor(parts.clock);
+    this.timers = parts.timers ?? systemTimers;
   }
 
   start(): void {
@@ -67,7 +71,7 @@ export class Spawner implements Disposable {
   [Symbol.dispose](): void {
     this.stopListening();
     for (const timer of [...[...this.pauses.values()].map((pause) => pause.timer), ...this.untrusted.values()])
-      clearTimeout(timer);
+      timer.cancel();
   }
 
   /** One start for any number of waiting messages; while it runs, or pauses, more of them change nothing. */
@@ -106,10 +110,10 @@ export class Spawner implements Disposable {
   /** Nothing was tried, so nothing failed: its mail waits until the user has decided. */
   private waitForTrust(agent: Agent, { message, remedy }: TielineError): void {
     if (this.parts.agent(agent.id) === null) return;
-    const timer = setTimeout(() => {
+    const timer = this.timers.after(untrustedPauseMs, () => {
       this.untrusted.delete(agent.id);
       this.consider(agent.id);
-    }, untrustedPauseMs);
+    });
     this.untrusted.set(agent.id, timer);
     this.parts.explain(agent, `${message}; ${remedy}`);
   }
@@ -117,7 +121,7 @@ export class Spawner implements Disposable {
   /** The user has trusted a project: what waited for that is looked at again. */
   trustChanged(): void {
     for (const [id, timer] of this.untrusted) {
-      clearTimeout(timer);
+      timer.cancel();
       this.untrusted.delete(id);
       this.consider(id);
     }
@@ -150,10 +154,10 @@ export class Spawner implements Disposable {
   }
 
   private pause(agent: Agent, ms: number, why: string): void {
-    const timer = setTimeout(() => {
+    const timer = this.timers.after(ms, () => {
       this.pauses.delete(agent.id);
       this.consider(agent.id);
-    }, ms);
+    });
     this.pauses.set(agent.id, { timer, why });
     this.parts.explain(agent, `${why}; the next start is in ${Math.ceil(ms / 1_000)} s`);
   }

@@ -37,7 +37,7 @@ export async function start(
   const profile = { ...wished, workspace: wished.workspace && claimWorkspace(wished.workspace, agent, directory) };
   const { role, may, workspace } = profile;
   const provider = providerFor(profile, parts.providers);
-  const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
+  const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env }, parts.random);
   const { launch, words, endpoints, output, openToPeers, tokenDigest } = await prepare(
     { agent, profile, provider, conversation: spoken, otherWorkspaces: otherWorkspaces(agent, directory) },
     parts,

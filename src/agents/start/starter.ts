@@ -7,7 +7,7 @@ import type { HoldReason } from "../../model/delivery.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
 import type { HookSetup } from "../../providers/port.ts";
-import { systemElapsed, type Elapsed } from "../../model/ids.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import type { Providers } from "../../providers/providers.ts";
 import { cursorLine, snapshotPane } from "../../tmux/pane.ts";
 import type { Processes } from "../../os/processes.ts";
@@ -42,7 +42,7 @@ export interface AgentStarterParts {
   readonly command: StartParts["command"];
   readonly hooks: HookSetup;
   readonly report: (context: string, fault: unknown) => void;
-  readonly elapsed?: Elapsed;
+  readonly timers?: Timers;
   readonly options: {
     readonly root: string;
     readonly binDirectory: string;
@@ -162,7 +162,7 @@ export class AgentStarter implements Disposable {
     if (endpoint === undefined) return;
     const { socket, pane } = tmuxEndpoint.locatorOf(endpoint);
     const isSame = (): boolean => samePane(endpoint, directory.agent(agent.id));
-    const changes = new Pulse(this.stopping.signal);
+    const changes = new Pulse(this.stopping.signal, this.timers);
     using _ = tmux.watch(agent, endpoint, () => changes.beat());
     for (;;) {
       const leftMs = shortLifeMs - (this.now() - begunAt);
@@ -193,7 +193,11 @@ export class AgentStarter implements Disposable {
   }
 
   private now(): number {
-    return (this.parts.elapsed ?? systemElapsed)();
+    return this.timers.elapsed();
+  }
+
+  private get timers(): Timers {
+    return this.parts.timers ?? systemTimers;
   }
 
   /**
@@ -205,8 +209,8 @@ export class AgentStarter implements Disposable {
     // An agent that reads files can be written to at any time.
     if (readsFiles(agent)) return null;
     const endpoint = agent.endpoints[0]!;
-    const deadline = AbortSignal.timeout(config.spawn.readyTimeoutMs);
-    const changes = new Pulse(this.stopping.signal);
+    const deadline = this.timers.timeout(config.spawn.readyTimeoutMs);
+    const changes = new Pulse(this.stopping.signal, this.timers);
     using _ = tmux.watch(agent, endpoint, () => changes.beat());
     for (;;) {
       const readiness = await tmux.probe(agent, endpoint);
@@ -261,7 +265,10 @@ class Pulse {
   private wake: () => void = () => undefined;
   private beaten = false;
 
-  constructor(stopping: AbortSignal) {
+  constructor(
+    stopping: AbortSignal,
+    private readonly timers: Pick<Timers, "after">,
+  ) {
     stopping.addEventListener("abort", () => this.beat());
   }
 
@@ -272,9 +279,8 @@ class Pulse {
 
   /** A beat since the last one ends it at once. */
   async next(ms: number): Promise<void> {
-    const timer = setTimeout(() => this.wake(), ms);
+    using _timer = this.timers.after(ms, () => this.wake());
     if (!this.beaten) await new Promise<void>((resolve) => (this.wake = resolve));
-    clearTimeout(timer);
     this.beaten = false;
   }
 }

@@ -5,6 +5,7 @@
 import { endpointBy, type Agent } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import type { AgentId } from "../../model/ids.ts";
+import { systemTimers, type Scheduled, type Timers } from "../../os/timers.ts";
 import type { StatusReader, Refreshed } from "./port.ts";
 
 export interface StatusMonitorParts {
@@ -12,6 +13,7 @@ export interface StatusMonitorParts {
   readonly directory: { agent(id: AgentId): Agent | null };
   readonly onEvent: (listener: (event: Event) => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers?: Pick<Timers, "after" | "every">;
   /** How long a question waits for tmux before it is answered from what is known. */
   readonly patienceMs?: number;
   /** A watcher can fall silent; observers get the current state at least this often. */
@@ -24,26 +26,27 @@ export class StatusMonitor implements AsyncDisposable {
   private readonly followed = new Set<WantedAgents>();
   private readonly watched = new Map<AgentId, WatchedAgent>();
   private stopListening: (() => void) | null = null;
-  private sweep: Timer | null = null;
+  private sweep: Scheduled | null = null;
 
   constructor(private readonly parts: StatusMonitorParts) {}
 
   /** Brings what is known of these agents up to date, as far as tmux answers in time. */
   async refresh(agents: readonly Agent[]): Promise<Refreshed> {
-    const { reader, patienceMs = 2_000, report } = this.parts;
+    const { reader, timers = systemTimers, patienceMs = 2_000, report } = this.parts;
     const unanswered = new Set(agents.filter((agent) => endpointBy("tmux", agent) !== undefined).map(({ id }) => id));
     const { promise: late, resolve } = Promise.withResolvers<Refreshed>();
-    const timer = setTimeout(() => resolve({ unread: new Set(), unanswered }), patienceMs);
+    const timer = timers.after(patienceMs, () => resolve({ unread: new Set(), unanswered }));
     const refreshing = reader.refreshAll(agents);
     void late.then(() => refreshing.catch((fault: unknown) => report("read the status of the agents", fault)));
-    return Promise.race([refreshing, late]).finally(() => clearTimeout(timer));
+    return Promise.race([refreshing, late]).finally(() => timer.cancel());
   }
 
   /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */
   follow(wanted: WantedAgents): Disposable {
     this.followed.add(wanted);
     this.stopListening ??= this.parts.onEvent((event) => this.onEvent(event));
-    this.sweep ??= setInterval(() => this.lookAgain(), this.parts.sweepMs ?? 30_000);
+    const { timers = systemTimers, sweepMs = 30_000 } = this.parts;
+    this.sweep ??= timers.every(sweepMs, () => this.lookAgain());
     this.arrange();
     return {
       [Symbol.dispose]: () => {
@@ -87,7 +90,7 @@ export class StatusMonitor implements AsyncDisposable {
     if (this.followed.size > 0) return;
     this.stopListening?.();
     this.stopListening = null;
-    if (this.sweep) clearInterval(this.sweep);
+    this.sweep?.cancel();
     this.sweep = null;
   }
 

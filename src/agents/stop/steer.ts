@@ -4,6 +4,7 @@ import { endpointBy, notRunningWords, type Agent, type Endpoint } from "../../mo
 import { TielineError } from "../../model/errors.ts";
 import type { DialogKeys, Provider } from "../../providers/port.ts";
 import type { Providers } from "../../providers/providers.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { snapshotPane, type PaneSnapshot } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { pressGuarded, type Guards, type Written } from "../../tmux/write.ts";
@@ -15,7 +16,7 @@ export interface SteerParts {
   readonly directory: Pick<Directory, "agent">;
   readonly servers: { at(socket: string): TmuxServer };
   readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly timers?: Timers;
 }
 
 export interface Choice {
@@ -53,7 +54,7 @@ export async function dialogOf(agent: Agent, parts: SteerParts): Promise<Dialog>
 /** Takes a choice of the dialog that was read under this mark. Throws NOT_IN_TIME when the dialog does not take it. */
 export async function choose(agent: Agent, wanted: string, mark: string, parts: SteerParts): Promise<Choice> {
   const choice = choiceIn((await dialogUnder(mark, agent, parts)).dialog.choices, wanted, agent);
-  await (parts.pause ?? Bun.sleep)(opensMs);
+  await (parts.timers ?? systemTimers).pause(opensMs);
   await pressFor(choice, mark, agent, parts);
   if (!(await hasLeft(agent, mark, parts))) throw notTaken(agent, choice);
   return choice;
@@ -83,7 +84,7 @@ async function dialogUnder(mark: string, agent: Agent, parts: SteerParts): Promi
  * Whether the dialog that was read under this mark gives way to something else, another dialog perhaps, before long.
  */
 async function hasLeft(agent: Agent, mark: string, parts: SteerParts): Promise<boolean> {
-  const over = AbortSignal.timeout(takenMs);
+  const over = (parts.timers ?? systemTimers).timeout(takenMs);
   let changed = Promise.withResolvers<void>();
   using _ = parts.tmux.watch(agent, endpointOf(agent), () => changed.resolve());
   over.addEventListener("abort", () => changed.resolve());

@@ -5,6 +5,8 @@ import type { HookChain, Verdict } from "./chain.ts";
 import { Spool, type SpooledCall } from "./spool.ts";
 import { answerFor } from "./wire.ts";
 import type { Agent } from "../../model/agent.ts";
+import { uuidv4, type Clock, type RandomBytes } from "../../model/ids.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import type { HookAnswer } from "../../providers/hooks/hookDialect.ts";
 import type { Providers } from "../../providers/providers.ts";
 
@@ -25,6 +27,9 @@ export interface HookDoorParts {
   readonly report: (context: string, fault: unknown) => void;
   /** Whether calls that come in now may have been given up by their programs. */
   readonly mayBeLate?: () => boolean;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
 }
 
 /** A verdict, and how it is said to the program; null: it says nothing there. */
@@ -38,10 +43,15 @@ const unwrittenMs = 15_000;
 export class HookDoor {
   private readonly unwritten = new Map<string, Verdict>();
   private readonly spool: Spool;
+  private readonly timers: Timers;
 
   constructor(private readonly parts: HookDoorParts) {
-    const { place, report } = parts;
-    this.spool = new Spool({ folder: place.spool, take: (spooled) => this.observe(spooled), report });
+    const { place, report, clock, timers = systemTimers } = parts;
+    this.timers = timers;
+    this.spool = new Spool({
+      ...{ folder: place.spool, take: (spooled) => this.observe(spooled), report, timers },
+      ...(clock && { clock }),
+    });
   }
 
   /** The answer to a call in the spool; `receipt` is for `written`, once the hook has printed the answer. */
@@ -58,9 +68,9 @@ export class HookDoor {
       await verdict?.lost();
       return { answer: null, receipt: null };
     }
-    const receipt = crypto.randomUUID();
+    const receipt = uuidv4(this.parts.random);
     this.unwritten.set(receipt, verdict);
-    setTimeout(() => this.unwritten.delete(receipt), unwrittenMs).unref();
+    this.timers.after(unwrittenMs, () => this.unwritten.delete(receipt), { background: true });
     return { answer: verdict.answer, receipt };
   }
 

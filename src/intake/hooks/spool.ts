@@ -5,8 +5,10 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
 import { runForever } from "../../os/runForever.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
 import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 
@@ -22,6 +24,8 @@ export interface SpoolParts {
   /** Called for each finished call, one at a time, in the order in which they ended. */
   readonly take: (spooled: SpooledCall) => Promise<void>;
   readonly report: (context: string, fault: unknown) => void;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
   readonly sweepMs?: number;
 }
 
@@ -32,14 +36,16 @@ const abandonedMs = 60_000;
 
 export class Spool {
   private draining: Promise<void> = Promise.resolve();
-  private readonly ages = new Ages();
+  private readonly ages: Ages;
 
-  constructor(private readonly parts: SpoolParts) {}
+  constructor(private readonly parts: SpoolParts) {
+    this.ages = new Ages(parts.clock);
+  }
 
   /** Takes the finished calls until the signal aborts. Never rejects. */
   async watch(signal: AbortSignal): Promise<void> {
-    const { folder, report, sweepMs = 5_000 } = this.parts;
-    const bell = createBell(signal);
+    const { folder, report, timers = systemTimers, sweepMs = 5_000 } = this.parts;
+    const bell = createBell(signal, timers);
     let watcher: Watcher | undefined;
     const step = async (): Promise<void> => {
       // Hooks that find no folder leave nothing behind.
@@ -49,7 +55,7 @@ export class Spool {
       this.removeAbandoned();
       await bell.wait(watcher ? sweepMs : Math.min(500, sweepMs));
     };
-    await runForever(`hook calls in ${folder}`, signal, step, report);
+    await runForever(`hook calls in ${folder}`, signal, step, report, { timers });
     watcher?.close();
   }
 

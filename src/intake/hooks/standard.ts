@@ -11,6 +11,7 @@ import type { ProviderHookHandlers } from "../../providers/port.ts";
 import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler } from "./chain.ts";
 import type { Report } from "../../os/runForever.ts";
+import type { Timers } from "../../os/timers.ts";
 import { emitters } from "./handlers/emitters.ts";
 import { mailAtBoundaries, type HookText } from "./handlers/mail.ts";
 import { sessionObserver, stateObserver, submissionObserver } from "./handlers/observers.ts";
@@ -37,6 +38,7 @@ export interface StandardHookParts {
   readonly turnText: HookHandler;
   readonly report: Report;
   readonly clock?: Clock;
+  readonly timers?: Pick<Timers, "after">;
 }
 
 export interface StandardHooks {
@@ -62,7 +64,7 @@ const asContext =
   };
 
 export function standardHooks(parts: StandardHookParts): StandardHooks {
-  const { directory, mailbox, courier, joined, observed, hasReadRefusal, command, own, report, clock } = parts;
+  const { directory, mailbox, courier, joined, observed, hasReadRefusal, command, own, report, clock, timers } = parts;
   const text: HookText = (message, call, agent, limit) => textOf(message, call, limit, command?.(agent));
   const urgent = urgency({
     courier,
@@ -70,6 +72,7 @@ export function standardHooks(parts: StandardHookParts): StandardHooks {
     text,
     ...(hasReadRefusal && { hasReadRefusal }),
     ...(clock && { clock }),
+    ...(timers && { timers }),
   });
   const handlers = [
     sessionObserver(directory, joined),

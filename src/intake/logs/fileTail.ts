@@ -10,7 +10,7 @@
  */
 import { basename } from "node:path";
 import { elapsedFor, type Clock } from "../../model/ids.ts";
-import { pacer } from "../../os/nextTurn.ts";
+import { pacer, systemTimers, type Timers } from "../../os/timers.ts";
 import { openUntrusted, refusalError, type FileRules, type OpenFile } from "../../os/untrustedFile.ts";
 import { createLogSplitter, type LogSplitter } from "../text/logEntries.ts";
 import { createTextParser, type ParsedMessage, type RejectedFragment, type TextParser } from "../text/parser.ts";
@@ -55,6 +55,7 @@ export interface FileTailOptions {
   /** How long the pause must be to end a turn in the middle of a line or a code fence. */
   unfinishedMs?: number;
   clock?: Clock;
+  timers?: Timers;
 }
 
 const unsplit: LogSplitter = { push: (bytes) => [{ kind: "text", bytes: Buffer.from(bytes) }] };
@@ -180,7 +181,7 @@ export class FileTail {
 
   /** Says whether there is more. */
   private async readOn(): Promise<boolean> {
-    const pace = pacer();
+    const pace = pacer(this.options.timers ?? systemTimers);
     for (let read = 0; read < longestRead && !this.options.signal.aborted; read += chunkSize, await pace()) {
       const chunk = this.file.read(this.readTo - this.part.before, chunkSize);
       const count = chunk.length;
@@ -265,7 +266,7 @@ export class FileTail {
 
   private async deliver(messages: LoggedMessage[]): Promise<void> {
     this.undelivered.push(...messages);
-    const pace = pacer();
+    const pace = pacer(this.options.timers ?? systemTimers);
     for (let next = this.undelivered[0]; next; next = this.undelivered[0]) {
       await this.options.onMessage(next);
       this.undelivered.shift();

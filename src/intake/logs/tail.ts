@@ -2,9 +2,8 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { runForever } from "../../os/runForever.ts";
-import { pause } from "../../os/pause.ts";
+import { pacer, systemTimers } from "../../os/timers.ts";
 import { isErrno } from "../../os/openDirectory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 import { FileTail, type FileTailOptions } from "./fileTail.ts";
@@ -24,7 +23,8 @@ export interface TailOptions extends FileTailOptions {
 
 /** Runs until the signal aborts; resolves when nothing is open any more. Never rejects. */
 export async function tailLogs(options: TailOptions): Promise<void> {
-  const bell = createBell(options.signal);
+  const { timers = systemTimers } = options;
+  const bell = createBell(options.signal, timers);
   const followed: Followed = { tails: new Map(), read: new Map() };
   const watchers = new Map<string, Watcher | undefined>();
   /** How long the files were that are there at the start and to be skipped. */
@@ -37,13 +37,12 @@ export async function tailLogs(options: TailOptions): Promise<void> {
     const rescanMs = unwatched ? 500 : (options.rescanMs ?? 5_000);
     if (!refused && dueInMs > 0) options.onIdle?.();
     // More text changes nothing about a refusal, and each look costs something.
-    if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
-    else if (dueInMs === 0) await nextTurn();
+    if (refused) await timers.pause(Math.min(refusedMs, rescanMs), options.signal);
+    else if (dueInMs === 0) await timers.nextTurn();
     else await bell.wait(Math.min(rescanMs, dueInMs));
   };
-  await runForever(`the logs ${options.pattern}`, options.signal, step, (_, fault) =>
-    options.onFault?.(asTielineError(fault), options.root),
-  );
+  const report = (_: string, fault: unknown): void => options.onFault?.(asTielineError(fault), options.root);
+  await runForever(`the logs ${options.pattern}`, options.signal, step, report, { timers });
   for (const watcher of watchers.values()) watcher?.close();
   for (const tail of followed.tails.values()) tail.close();
 }
@@ -71,9 +70,15 @@ const mostOpen = 64;
 /** How long a message that was refused for now waits. */
 const refusedMs = 1_000;
 
-async function filesOf({ root, pattern, partOf, signal }: TailOptions): Promise<Map<string, FileMark>> {
+async function filesOf({
+  root,
+  pattern,
+  partOf,
+  signal,
+  timers = systemTimers,
+}: TailOptions): Promise<Map<string, FileMark>> {
   const files = new Map<string, FileMark>();
-  const pace = pacer();
+  const pace = pacer(timers);
   for (const path of await pathsOf(root, pattern, partOf)) {
     if (signal.aborted) break;
     const mark = markOf(path);
@@ -134,7 +139,7 @@ async function sweep(
   files: ReadonlyMap<string, FileMark>,
   skipped: Map<string, number>,
 ): Promise<Sweep> {
-  const pace = pacer();
+  const pace = pacer(options.timers ?? systemTimers);
   let [dueInMs, refused, leftOut] = [Infinity, false, false];
   followRenames(tails, files);
   for (const path of read.keys()) if (!files.has(path) && !tails.has(path)) read.delete(path);

@@ -16,10 +16,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { elapsedFor, type Clock, type Elapsed } from "../../model/ids.ts";
-import { nextTurn, pacer } from "../../os/nextTurn.ts";
-import { pause } from "../../os/pause.ts";
+import { elapsedFor, uuidv4, type Clock, type Elapsed, type RandomBytes } from "../../model/ids.ts";
 import { runForever } from "../../os/runForever.ts";
+import { pacer, systemTimers, type Timers } from "../../os/timers.ts";
 import { readUntrusted, refusalError, userOrRoot, type FileContent, type FileRefusal } from "../../os/untrustedFile.ts";
 import {
   type OpenDirectory,
@@ -56,13 +55,15 @@ export interface OutboxOptions {
   /** The sweep behind the watch; without inotify it is 500. */
   rescanMs?: number;
   clock?: Clock;
-  newKey?: () => string;
+  timers?: Timers;
+  random?: RandomBytes;
 }
 
 /** Runs until the signal aborts; resolves when nothing is open any more. Never rejects. */
 export async function watchOutbox(options: OutboxOptions): Promise<void> {
   const reader = new OutboxReader(options);
-  const bell = createBell(options.signal);
+  const { timers = systemTimers } = options;
+  const bell = createBell(options.signal, timers);
   const outbox = join(options.workspace, ".outbox");
   const { rescanMs = 5_000 } = options;
   let watcher: Watcher | undefined;
@@ -72,12 +73,11 @@ export async function watchOutbox(options: OutboxOptions): Promise<void> {
     // The first sweep makes the directory: watch it and look again before waiting.
     if (!watcher && (watcher = renewWatcher(watcher, outbox, bell.ring))) return;
     // New files change nothing about a refusal, and each look costs something.
-    if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
+    if (refused) await timers.pause(Math.min(refusedMs, rescanMs), options.signal);
     else await bell.wait(Math.min(watcher ? rescanMs : Math.min(500, rescanMs), dueInMs));
   };
-  await runForever(`the outbox of ${options.workspace}`, options.signal, step, (_, fault) =>
-    options.onFault?.(asTielineError(fault)),
-  );
+  const report = (_: string, fault: unknown): void => options.onFault?.(asTielineError(fault));
+  await runForever(`the outbox of ${options.workspace}`, options.signal, step, report, { timers });
   watcher?.close();
 }
 
@@ -113,14 +113,14 @@ class OutboxReader {
   private reportedNames = false;
   private readonly elapsed: Elapsed;
   private readonly settleMs: number;
-  private readonly newKey: () => string;
+  private readonly timers: Timers;
   private readonly owners: readonly number[];
 
   constructor(private readonly options: OutboxOptions) {
     this.elapsed = elapsedFor(options.clock);
     this.settleMs = options.settleMs ?? 1_000;
     this.owners = [...userOrRoot(), ...ownersOf(options.workspace)];
-    this.newKey = options.newKey ?? (() => crypto.randomUUID());
+    this.timers = options.timers ?? systemTimers;
   }
 
   /** Handles all there is. */
@@ -144,13 +144,14 @@ class OutboxReader {
   }
 
   private async takeAll(folders: Folders): Promise<number> {
-    const pace = pacer();
+    const pace = pacer(this.timers);
     const stillBroken = new Map<string, BrokenFile>();
     let dueInMs = Infinity;
     for (let all = false; !all && !this.options.signal.aborted;) {
       const { names, more } = await namesInOrder(
         folders.outbox,
         (name) => isMessageFile(name) && !stillBroken.has(name),
+        this.timers,
       );
       all = true;
       for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
@@ -183,7 +184,7 @@ class OutboxReader {
       if (!file.ok && file.why === "missing") return "missing";
       const parsed = file.ok ? parseOutboxFile(file.bytes) : unfit(file);
       if (parsed.ok) {
-        renameSync(outbox.entry(name), taken.entry(`${shortName(name)}~${this.newKey()}`));
+        renameSync(outbox.entry(name), taken.entry(`${shortName(name)}~${uuidv4(this.options.random)}`));
         return "taken";
       }
       if (!parsed.mayGrow) return this.reject(outbox, rejected, name, name, parsed.reason);
@@ -200,8 +201,8 @@ class OutboxReader {
 
   /** Accepts what was taken, in order; stops at the first that cannot be accepted for now. */
   private async acceptTaken({ taken, rejected }: Pick<Folders, "taken" | "rejected">): Promise<void> {
-    const pace = pacer();
-    const { names, more } = await firstNames(taken, () => true);
+    const pace = pacer(this.timers);
+    const { names, more } = await firstNames(taken, () => true, this.timers);
     let progressed = false;
     for (const key of names) {
       await pace();
@@ -250,7 +251,7 @@ class OutboxReader {
     name: string,
     reason: string,
   ): undefined {
-    const free = freeName(rejected, shortName(name));
+    const free = freeName(rejected, shortName(name), this.options.random);
     renameSync(from.entry(current), rejected.entry(free));
     const fd = openSync(rejected.entry(`${free}.reason.txt`), "wx", 0o600);
     try {
@@ -313,11 +314,11 @@ function shortName(name: string): string {
 }
 
 /** `name`, then `2~name` and so on; when an agent uses a name again and again, one that is surely free. */
-function freeName(directory: OpenDirectory, name: string): string {
+function freeName(directory: OpenDirectory, name: string, random?: RandomBytes): string {
   const isThere = (entry: string) => lstatSync(directory.entry(entry), { throwIfNoEntry: false }) !== undefined;
   const candidates = [name, ...Array.from({ length: 8 }, (_, at) => `${at + 2}~${name}`)];
   const free = candidates.find((one) => !isThere(one) && !isThere(`${one}.reason.txt`));
-  return free ?? `${crypto.randomUUID()}~${name}`;
+  return free ?? `${uuidv4(random)}~${name}`;
 }
 
 /** A file that is being linked to its place has two names for a moment. */
@@ -332,11 +333,12 @@ const unfit = ({ why, detail }: FileRefusal) =>
 async function namesInOrder(
   directory: OpenDirectory,
   isWanted: (name: string) => boolean,
+  timers: Pick<Timers, "nextTurn">,
 ): Promise<{ names: string[]; more: boolean }> {
-  const first = await firstNames(directory, isWanted);
+  const first = await firstNames(directory, isWanted, timers);
   const last = first.names.at(-1);
   if (last === undefined) return first;
-  const { names, more } = await firstNames(directory, (name) => isWanted(name) && name <= last);
+  const { names, more } = await firstNames(directory, (name) => isWanted(name) && name <= last, timers);
   return { names, more: more || first.more };
 }
 
@@ -344,11 +346,12 @@ async function namesInOrder(
 async function firstNames(
   directory: OpenDirectory,
   isWanted: (name: string) => boolean,
+  timers: Pick<Timers, "nextTurn">,
 ): Promise<{ names: string[]; more: boolean }> {
   const all = await readdir(directory.entry("."));
   let names: string[] = [];
   let more = false;
-  for (let from = 0; from < all.length; from += maxNames, await nextTurn()) {
+  for (let from = 0; from < all.length; from += maxNames, await timers.nextTurn()) {
     const piece = all.slice(from, from + maxNames).filter((name) => isReachable(name) && isWanted(name));
     names = [...names, ...piece].sort();
     more ||= names.length > maxNames;

@@ -1,4 +1,5 @@
 import type { Agent } from "../../../model/agent.ts";
+import { systemClock, type Clock } from "../../../model/ids.ts";
 import type { Submissions } from "../../submissions.ts";
 import { createTextParser } from "../../text/parser.ts";
 import type { HookCall } from "../call.ts";
@@ -9,6 +10,7 @@ export function turnText(
   submissions: Submissions,
   isWanted: (agent: Agent) => boolean,
   lengthOf: (agent: Agent, call: HookCall) => number | null,
+  clock: Clock = systemClock,
 ): HookHandler {
   return {
     name: "turn-text",
@@ -18,7 +20,7 @@ export function turnText(
       const said = call.payload["last_assistant_message"];
       if (typeof said !== "string" || call.subagent !== null || !isWanted(agent)) return undefined;
       const parser = createTextParser();
-      const turn = turnOf(call, lengthOf(agent, call));
+      const turn = turnOf(call, lengthOf(agent, call) ?? clock());
       for (const { at, ...marker } of [...parser.push(said), ...parser.end()])
         await submissions.fromText(agent, marker, `${turn}:${at}`);
       return undefined;
@@ -26,6 +28,5 @@ export function turnText(
   };
 }
 
-/** The transcript has grown by the end of the next turn, so that its size names this one. */
-const turnOf = ({ sessionId }: HookCall, transcriptLength: number | null): string =>
-  `${sessionId}:${transcriptLength ?? Date.now()}`;
+/** The transcript has grown by the end of the next turn, so that its size names this one. Where it cannot be read, the time does. */
+const turnOf = ({ sessionId }: HookCall, lengthOrTime: number): string => `${sessionId}:${lengthOrTime}`;

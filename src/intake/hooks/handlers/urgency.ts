@@ -11,6 +11,7 @@ import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { AgentId, Clock, DeliveryId, MessageId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
 import { Ages } from "../../../os/ages.ts";
+import { systemTimers, type Timers } from "../../../os/timers.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { HandlerAnswer, HookHandler } from "../chain.ts";
 import type { HookText } from "./mail.ts";
@@ -22,6 +23,7 @@ export interface UrgencyParts {
   /** For programs without an event at the end of a batch: has the model been asked again since a call was refused? */
   readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   readonly clock?: Clock;
+  readonly timers?: Pick<Timers, "after">;
 }
 
 /** The call that was refused first, by its id where the program gives it one, and the text that its model got. */
@@ -49,7 +51,8 @@ const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
 export const underwayMs = 10_000;
 
-export function urgency({ courier, mailbox, text, hasReadRefusal = async () => false, clock }: UrgencyParts): Urgency {
+export function urgency(parts: UrgencyParts): Urgency {
+  const { courier, mailbox, text, hasReadRefusal = async () => false, clock, timers = systemTimers } = parts;
   const ages = new Ages(clock);
   const refusals = new Map<AgentId, OngoingRefusal>();
   const stopped = new Map<DeliveryId, OngoingRefusal>();
@@ -91,7 +94,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     async stoppedBy(delivery) {
       const refusal = stopped.get(delivery);
       stopped.delete(delivery);
-      return refusal?.ended(batchMs);
+      return refusal?.ended(batchMs, timers);
     },
   };
 
@@ -214,10 +217,9 @@ class OngoingRefusal {
   private readonly end = Promise.withResolvers<void>();
 
   /** What was stopped, once the batch is over, or as far as it is known by then. */
-  async ended(patienceMs: number): Promise<string> {
-    const patience = setTimeout(() => this.end.resolve(), patienceMs);
+  async ended(patienceMs: number, timers: Pick<Timers, "after">): Promise<string> {
+    using _patience = timers.after(patienceMs, () => this.end.resolve());
     await this.end.promise;
-    clearTimeout(patience);
     return this.told();
   }
 

@@ -5,13 +5,14 @@ import type { Mailbox } from "../../../mailbox/port.ts";
 import { teamNameOf } from "./native/members.ts";
 import { isLive, userName, switchId, switchName, type Agent } from "../../../model/agent.ts";
 import { asTielineError, type TielineError } from "../../../model/errors.ts";
-import { seal, type Message, type Sender } from "../../../model/message.ts";
+import { seal, type Message, type Seal, type Sender } from "../../../model/message.ts";
 import { fieldsOf, requestIn, shutdownVerdict } from "./teamProtocol.ts";
 import type { NativeTeam } from "./teams.ts";
 import type { Router } from "../../../routing/router.ts";
 import type { NativeMail } from "./watch.ts";
+import { systemClock } from "../../../model/ids.ts";
 
-export interface AcceptParts {
+export interface AcceptParts extends Seal {
   readonly directory: Directory;
   readonly mailbox: Pick<Mailbox, "message" | "messageWithKey" | "accept" | "inbox" | "abandon">;
   readonly router: Pick<Router, "send">;
@@ -108,9 +109,8 @@ export class NativeIntake {
     const from: Sender = { id: switchId, name: switchName, team: teamNameOf(mail.team), knownBy: "switch" };
     const idempotencyKey = keyOf(mail);
     if (this.parts.mailbox.messageWithKey(switchId, idempotencyKey) !== null) return;
-    await this.parts.mailbox.accept(seal({ to: to.name, body, idempotencyKey }, from, { inReplyTo: null, hops: 0 }), [
-      to,
-    ]);
+    const notice = seal({ to: to.name, body, idempotencyKey }, from, { inReplyTo: null, hops: 0 }, this.parts);
+    await this.parts.mailbox.accept(notice, [to]);
   }
 
   /** Only a member that agreed has ended. */
@@ -144,7 +144,7 @@ export class NativeIntake {
       endpoints: [],
       state: "gone",
       stateReason: "it agreed to shut down",
-      stateAt: Date.now(),
+      stateAt: (this.parts.clock ?? systemClock)(),
       shutDown: true,
     });
     await giveBackMail(mailbox, id, `${name} has shut down`);

@@ -5,12 +5,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { entriesIn } from "../../../os/entries.ts";
-import { replaceFile, textIn } from "./lockedFile.ts";
+import { replaceFile, textIn, type LockPatience } from "./lockedFile.ts";
 import { isRow, type TeamInboxRow, type NativeInbox } from "./teamInbox.ts";
 
 const fileName = /^msg-.*\.json$/;
 
-export function dropFolder(folder: string): NativeInbox {
+export function dropFolder(folder: string, { random }: Pick<LockPatience, "random"> = {}): NativeInbox {
   const files = (): { path: string; row: TeamInboxRow | null }[] =>
     namesIn(folder).flatMap((name) => {
       const path = join(folder, name);
@@ -30,14 +30,18 @@ export function dropFolder(folder: string): NativeInbox {
     async append(row) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       // Names ascend with time, so that readers who sort them keep the order.
-      replaceFile(join(folder, `msg-${Date.parse(row.timestamp)}-${row.messageId}.json`), JSON.stringify(row, null, 2));
+      replaceFile(
+        join(folder, `msg-${Date.parse(row.timestamp)}-${row.messageId}.json`),
+        JSON.stringify(row, null, 2),
+        random,
+      );
       return holds(row.messageId) ? "present" : "consumed";
     },
 
     async finish(isDone, how) {
       for (const { path, row } of entries().filter((one) => isDone(one.row))) {
         if (how === "remove") rmSync(path, { force: true });
-        else replaceFile(path, JSON.stringify({ ...row, read: true }, null, 2));
+        else replaceFile(path, JSON.stringify({ ...row, read: true }, null, 2), random);
       }
     },
 

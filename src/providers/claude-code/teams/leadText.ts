@@ -6,7 +6,6 @@ import { dirname } from "node:path";
 import type { Documents } from "../../../agents/directory/documents/port.ts";
 import type { Spine } from "../../../events/spine.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
-import { nextTurn } from "../../../os/nextTurn.ts";
 import { runForever } from "../../../os/runForever.ts";
 import { wholeLines } from "../../../os/wholeLines.ts";
 import { isLive, userId, userName, type Agent } from "../../../model/agent.ts";
@@ -15,6 +14,7 @@ import type { AgentId } from "../../../model/ids.ts";
 import type { Router } from "../../../routing/router.ts";
 import { streamsIn } from "../../../delivery/transports/streams.ts";
 import { createBell, renewWatcher, type Watcher } from "../../../os/watchFolder.ts";
+import { systemTimers, type Timers } from "../../../os/timers.ts";
 
 export interface LeadTextParts {
   readonly agents: () => readonly Agent[];
@@ -26,6 +26,7 @@ export interface LeadTextParts {
   readonly events: Pick<Spine, "onEvent">;
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
+  readonly timers?: Timers;
   readonly sweepMs?: number;
 }
 
@@ -38,8 +39,8 @@ interface Position {
 
 /** Runs until the signal aborts. Never rejects. */
 export async function relayLeadText(parts: LeadTextParts): Promise<void> {
-  const { signal, report, sweepMs = 5_000 } = parts;
-  const bell = createBell(signal);
+  const { signal, report, timers = systemTimers, sweepMs = 5_000 } = parts;
+  const bell = createBell(signal, timers);
   const stopListening = parts.events.onEvent(({ type }) => type.startsWith("agent.") && bell.ring());
   const watchers = new Map<string, Watcher | undefined>();
   const step = async (): Promise<void> => {
@@ -54,7 +55,7 @@ export async function relayLeadText(parts: LeadTextParts): Promise<void> {
     }
     await bell.wait(sweepMs);
   };
-  await runForever("read what leads say", signal, step, report);
+  await runForever("read what leads say", signal, step, report, { timers });
   for (const watcher of watchers.values()) watcher?.close();
   stopListening();
 }
@@ -69,7 +70,7 @@ async function readOn(agent: Agent, path: string, parts: LeadTextParts): Promise
   const known = positionOf(agent.id, path, parts.documents);
   let position = known;
   try {
-    for await (const { line, end } of linesFrom(path, parts.root, known.offset)) {
+    for await (const { line, end } of linesFrom(path, parts.root, known.offset, parts.timers ?? systemTimers)) {
       const said = parse(line);
       const answers = begins(said) ?? position.answers;
       const isEnd = said?.["type"] === "result";
@@ -126,8 +127,9 @@ async function* linesFrom(
   path: string,
   below: string,
   offset: number,
+  timers: Pick<Timers, "nextTurn">,
 ): AsyncIterable<{ readonly line: string; readonly end: number }> {
-  for (let start = offset; ; await nextTurn()) {
+  for (let start = offset; ; await timers.nextTurn()) {
     const found = wholeLines(path, { below }, () => start);
     if (found === null) return;
     const { bytes } = found;

@@ -5,9 +5,13 @@ import { mkdirSync, renameSync, rmdirSync, statSync, writeFileSync } from "node:
 import { dirname } from "node:path";
 import { TielineError } from "../../../model/errors.ts";
 import { untrustedText } from "../../../os/untrustedFile.ts";
+import { systemClock, uuidv4, type Clock, type RandomBytes } from "../../../model/ids.ts";
+import { systemTimers, type Timers } from "../../../os/timers.ts";
 
 export interface LockPatience {
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly clock?: Clock;
+  readonly timers?: Pick<Timers, "pause">;
+  readonly random?: RandomBytes;
   readonly tries?: number;
 }
 
@@ -31,15 +35,15 @@ export async function changeFile(
   await takeLock(lock, patience);
   try {
     const changed = change(textIn(file));
-    if (changed !== null) replaceFile(file, changed);
+    if (changed !== null) replaceFile(file, changed, patience.random);
   } finally {
     rmdirSync(lock);
   }
 }
 
 /** A reader sees the old file or the new one, never half. */
-export function replaceFile(file: string, text: string): void {
-  const draft = `${file}.tmp.${crypto.randomUUID().slice(0, 8)}`;
+export function replaceFile(file: string, text: string, random?: RandomBytes): void {
+  const draft = `${file}.tmp.${uuidv4(random).slice(0, 8)}`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });
   renameSync(draft, file);
 }
@@ -49,13 +53,16 @@ export function textIn(file: string): string {
   return untrustedText(file, { maxBytes }) ?? "";
 }
 
-async function takeLock(lock: string, { pause = Bun.sleep, tries = lockTries }: LockPatience): Promise<void> {
+async function takeLock(
+  lock: string,
+  { clock = systemClock, timers = systemTimers, tries = lockTries }: LockPatience,
+): Promise<void> {
   for (let attempt = 0; attempt < tries; attempt++) {
     if (madeFolder(lock)) return;
-    const age = ageOf(lock);
+    const age = ageOf(lock, clock());
     // One from the future was taken before the clock was set back.
     if (age !== null && Math.abs(age) > staleLockMs) rmdirSync(lock);
-    else await pause(Math.min(100, 5 * 2 ** attempt));
+    else await timers.pause(Math.min(100, 5 * 2 ** attempt));
   }
   throw new TielineError("DELIVERY_FAILED", `${lock} is held by another program`, {
     remedy: "Tieline tries again",
@@ -73,7 +80,7 @@ function madeFolder(path: string): boolean {
   }
 }
 
-function ageOf(path: string): number | null {
+function ageOf(path: string, now: number): number | null {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats ? Date.now() - stats.mtimeMs : null;
+  return stats ? now - stats.mtimeMs : null;
 }

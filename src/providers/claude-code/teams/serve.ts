@@ -6,7 +6,7 @@ import { nativeLead, type NativeMembers } from "./native/members.ts";
 import { keepNativeMembers } from "./native/membership.ts";
 import { MemberPresences } from "./native/presence.ts";
 import type { Agent, Endpoint } from "../../../model/agent.ts";
-import { agentId } from "../../../model/ids.ts";
+import { agentId, type Clock, type RandomBytes } from "../../../model/ids.ts";
 import { readRegistry } from "../registry.ts";
 import type { InboxLayout, NativeTeam } from "./teams.ts";
 import type { Processes } from "../../../os/processes.ts";
@@ -14,6 +14,7 @@ import type { Mailbox } from "../../../mailbox/port.ts";
 import { relayLeadText, type LeadTextParts } from "./leadText.ts";
 import { NativeIntake, type AcceptParts } from "./accept.ts";
 import { watchClaudeTeams } from "./watch.ts";
+import type { Timers } from "../../../os/timers.ts";
 
 export interface NativeTeamsParts
   extends
@@ -32,13 +33,18 @@ export interface NativeTeamsParts
   readonly projectOf: (team: string) => Project | null;
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
 }
 
 /** Runs until the signal aborts. Never rejects. */
 export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
   const { directory, mailbox, members, processes, events, configDir, register, layout, projectOf, report, signal } =
     parts;
-  const common = { configDir, home: mailbox.id, report, signal };
+  const { clock, timers, random } = parts;
+  const time = { ...(clock && { clock }), ...(timers && { timers }), ...(random && { random }) };
+  const common = { configDir, home: mailbox.id, report, signal, ...time };
   const leadOf = (team: NativeTeam): Agent | null => nativeLead(team, directory.agents());
   const intake = new NativeIntake({
     ...parts,

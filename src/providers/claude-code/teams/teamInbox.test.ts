@@ -64,7 +64,7 @@ test("waits for a lock and removes a stale one", async () => {
     waits.resolve();
     return released.promise;
   };
-  const writing = appendToInbox(here.file, row(1), { pause });
+  const writing = appendToInbox(here.file, row(1), { timers: { pause } });
   await waits.promise;
   expect(existsSync(here.file)).toBe(false);
   rmdirSync(`${here.file}.lock`);

@@ -1,6 +1,7 @@
 /** The teams that Claude Code keeps on this machine, each a folder with its members and their inboxes. */
 import { basename, dirname, join } from "node:path";
 import { entriesIn } from "../../../os/entries.ts";
+import { blockFor } from "../../../os/blockFor.ts";
 import { readUntrusted, refusalError } from "../../../os/untrustedFile.ts";
 import { dropFolder } from "./dropFolder.ts";
 import type { LockPatience } from "./lockedFile.ts";
@@ -62,7 +63,7 @@ export const inboxPathOf = (folder: string, member: string): string => join(fold
 
 /** The mail of the member whose inbox file this is or would be. */
 export function inboxAt(path: string, layout: InboxLayout, patience: LockPatience = {}): NativeInbox {
-  return layout === "inboxes" ? inboxFile(path, patience) : dropFolder(dropFolderOf(path));
+  return layout === "inboxes" ? inboxFile(path, patience) : dropFolder(dropFolderOf(path), patience);
 }
 
 export const dropFolderOf = (inbox: string): string => join(dirname(dirname(inbox)), "inbox", basename(inbox, ".json"));
@@ -127,7 +128,7 @@ function configIn(file: string, tries = readTries): Readonly<Record<string, unkn
     return JSON.parse(found.bytes.toString("utf8")) as Readonly<Record<string, unknown>>;
   } catch {
     if (tries === 0) return null;
-    Bun.sleepSync(1);
+    blockFor(1);
     return configIn(file, tries - 1);
   }
 }

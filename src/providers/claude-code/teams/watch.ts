@@ -12,6 +12,8 @@ import { dropFolderOf, inboxAt, inboxPathOf, nativeTeams, type InboxLayout, type
 import { userName } from "../../../model/agent.ts";
 import { runForever } from "../../../os/runForever.ts";
 import { createBell, renewWatcher, type Watcher } from "../../../os/watchFolder.ts";
+import { systemClock, type Clock, type RandomBytes } from "../../../model/ids.ts";
+import { systemTimers, type Timers } from "../../../os/timers.ts";
 
 export interface NativeMail {
   readonly team: NativeTeam;
@@ -46,13 +48,16 @@ export interface ClaudeTeamsOptions {
   readonly onChange?: (changed: () => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
   readonly sweepMs?: number;
 }
 
 /** Runs until the signal aborts. Never rejects. */
 export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<void> {
-  const { configDir, signal, report, sweepMs = 5_000 } = options;
-  const bell = createBell(signal);
+  const { configDir, signal, report, timers = systemTimers, sweepMs = 5_000 } = options;
+  const bell = createBell(signal, timers);
   const stopListening = options.onChange?.(bell.ring);
   const watchers = new Map<string, Watcher | undefined>();
   const looked = new Map<string, Set<string>>();
@@ -72,7 +77,7 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
     faults.swept();
     await bell.wait(sweepMs);
   };
-  await runForever("watch the Claude Code teams", signal, step, report);
+  await runForever("watch the Claude Code teams", signal, step, report, { timers });
   for (const watcher of watchers.values()) watcher?.close();
   stopListening?.();
 }
@@ -101,13 +106,14 @@ function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
 async function take(
   team: NativeTeam,
   { name, how }: Taking,
-  { accept, layout }: ClaudeTeamsOptions,
+  options: ClaudeTeamsOptions,
   faults: LastingFaults,
 ): Promise<void> {
-  const inbox = inboxAt(inboxPathOf(team.folder, name), layout);
+  const { accept, layout, clock = systemClock } = options;
+  const inbox = inboxAt(inboxPathOf(team.folder, name), layout, options);
   await faults.in(inboxCalled(name, team), async () => {
     const done = new Set<string>();
-    for (const mail of mailIn(inbox, team, name, faults)) {
+    for (const mail of mailIn(inbox, { team, to: name, clock }, faults)) {
       await faults.in(rowCalled(mail), async () => {
         await accept(mail);
         done.add(mail.id);
@@ -121,12 +127,15 @@ async function take(
 async function lookAtLead(
   team: NativeTeam,
   known: ReadonlySet<string>,
-  { accept, layout, leadLives }: ClaudeTeamsOptions,
+  options: ClaudeTeamsOptions,
   faults: LastingFaults,
 ): Promise<Set<string>> {
+  const { accept, layout, leadLives, clock = systemClock } = options;
+  const { lead } = team;
   const now = new Set<string>();
-  await faults.in(inboxCalled(team.lead.name, team), async () => {
-    const rows = mailIn(inboxAt(inboxPathOf(team.folder, team.lead.name), layout), team, team.lead.name, faults);
+  await faults.in(inboxCalled(lead.name, team), async () => {
+    const inbox = inboxAt(inboxPathOf(team.folder, lead.name), layout, options);
+    const rows = mailIn(inbox, { team, to: lead.name, clock }, faults);
     const shows = rows.some(({ kind }) => isRequest(kind)) && !(await leadLives(team));
     for (const mail of rows) {
       const concerns =
@@ -175,13 +184,20 @@ const inboxCalled = (name: string, team: NativeTeam): string =>
 const rowCalled = ({ id, from, to, team }: NativeMail): string =>
   `the row ${id.slice(0, 80)} from ${JSON.stringify(from.slice(0, 80))} in ${inboxCalled(to, team)}`;
 
+interface InboxOwner {
+  readonly team: NativeTeam;
+  readonly to: string;
+  readonly clock: Clock;
+}
+
 /** What is unread there. What is damaged hides nothing. */
-function mailIn(inbox: NativeInbox, team: NativeTeam, to: string, faults: LastingFaults): NativeMail[] {
+function mailIn(inbox: NativeInbox, owner: InboxOwner, faults: LastingFaults): NativeMail[] {
+  const { team, to } = owner;
   for (const place of inbox.damaged()) faults.add(inboxCalled(to, team), damaged(place));
   return inbox
     .rows()
     .filter(({ read }) => read !== true)
-    .map((row) => mailOf(team, to, row));
+    .map((row) => mailOf(owner, row));
 }
 
 const damaged = (place: string): TielineError =>
@@ -190,7 +206,7 @@ const damaged = (place: string): TielineError =>
     operands: { place },
   });
 
-function mailOf(team: NativeTeam, to: string, row: TeamInboxRow): NativeMail {
+function mailOf({ team, to, clock }: InboxOwner, row: TeamInboxRow): NativeMail {
   return {
     team,
     from: row.from,
@@ -199,6 +215,6 @@ function mailOf(team: NativeTeam, to: string, row: TeamInboxRow): NativeMail {
     body: row.text,
     summary: row.summary,
     id: rowId(row),
-    at: Date.parse(row.timestamp) || Date.now(),
+    at: Date.parse(row.timestamp) || clock(),
   };
 }

@@ -2,15 +2,15 @@
 import { join } from "node:path";
 import { isLive, userId, userName, type Agent } from "../../../../model/agent.ts";
 import { asTielineError } from "../../../../model/errors.ts";
-import { systemClock, type Clock } from "../../../../model/ids.ts";
+import { systemClock, type Clock, type RandomBytes } from "../../../../model/ids.ts";
 import { registerMembers, type Registration } from "../teamMembers.ts";
 import { userMember } from "../teamProtocol.ts";
 import { folderNameOf, nativeTeams, type NativeTeam } from "../teams.ts";
-import { pause } from "../../../../os/pause.ts";
 import { runForever } from "../../../../os/runForever.ts";
 import { createBell, renewWatcher, type Watcher } from "../../../../os/watchFolder.ts";
 import { claudeInboxKind } from "../../inboxEndpoint.ts";
 import { tmuxEndpoint } from "../../../../delivery/transports/paneEndpoint.ts";
+import { systemTimers, type Timers } from "../../../../os/timers.ts";
 
 export interface NativeMembershipOptions {
   readonly configDir: string;
@@ -26,28 +26,30 @@ export interface NativeMembershipOptions {
   readonly signal: AbortSignal;
   readonly sweepMs?: number;
   readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
 }
 
 const restMs = 200;
 
 /** Runs until the signal aborts. Never rejects. Agents outlive the daemon, so they stay registered then. */
 export async function keepNativeMembers(options: NativeMembershipOptions): Promise<void> {
-  const { configDir, signal, report, sweepMs = 5_000, clock = systemClock } = options;
-  const bell = createBell(signal);
+  const { configDir, signal, report, timers = systemTimers, sweepMs = 5_000, clock = systemClock } = options;
+  const bell = createBell(signal, timers);
   const stopListening = options.onChange(bell.ring);
   let watcher: Watcher | undefined;
   const step = async (): Promise<void> => {
     watcher = renewWatcher(watcher, join(configDir, "teams"), bell.ring);
     for (const team of nativeTeams(configDir)) {
-      await registerMembers(team.folder, options.home, wantedIn(team, options, clock())).catch((fault: unknown) =>
-        report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)),
+      await registerMembers(team.folder, options.home, wantedIn(team, options, clock()), options).catch(
+        (fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)),
       );
     }
     await bell.wait(sweepMs);
     // Agents change many times a second; who looks at members does not mind a moment.
-    await pause(restMs, signal);
+    await timers.pause(restMs, signal);
   };
-  await runForever("register agents in Claude Code teams", signal, step, report);
+  await runForever("register agents in Claude Code teams", signal, step, report, { timers });
   watcher?.close();
   stopListening();
 }

@@ -12,6 +12,7 @@ import { Ages } from "../../../../os/ages.ts";
 import { runForever } from "../../../../os/runForever.ts";
 import { createBell } from "../../../../os/watchFolder.ts";
 import { claudeInbox, fileOf, rowOf } from "./transport.ts";
+import { systemTimers, type Timers } from "../../../../os/timers.ts";
 
 export interface FollowUpParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "warn" | "settle">;
@@ -20,6 +21,7 @@ export interface FollowUpParts {
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
+  readonly timers?: Timers;
   /** How long a reader may take. A running turn can keep a member from its inbox, so that this is long. */
   readonly patienceMs?: number;
 }
@@ -32,9 +34,10 @@ export async function followUpInboxes({
   report,
   signal,
   clock,
+  timers = systemTimers,
   patienceMs = 60_000,
 }: FollowUpParts): Promise<void> {
-  const bell = createBell(signal);
+  const bell = createBell(signal, timers);
   const elapsed = elapsedFor(clock);
   const ages = new Ages(clock);
   /** What to look for, and when. */
@@ -55,7 +58,7 @@ export async function followUpInboxes({
     }
     await bell.wait(Math.max(10, Math.min(...due.values(), elapsed() + patienceMs) - elapsed()));
   };
-  await runForever("follow up native inboxes", signal, step, report);
+  await runForever("follow up native inboxes", signal, step, report, { timers });
   stopListening();
 
   async function lookAgain(id: DeliveryId): Promise<void> {
