@@ -10,6 +10,7 @@ import type { Spine } from "../events/spine.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { AgentId, Clock } from "../model/ids.ts";
 import { teamProtocol } from "../providers/claude-code/teams/teamProtocol.ts";
+import type { Timers } from "../os/timers.ts";
 
 export interface AudienceParts {
   readonly events: Spine;
@@ -18,6 +19,7 @@ export interface AudienceParts {
   /** Without an address nothing is connected to, and nothing is published. */
   readonly nats: HomeConfig["nats"];
   readonly clock: Clock;
+  readonly timers: Timers;
 }
 
 export interface Audience {
@@ -32,7 +34,7 @@ export interface Audience {
 /** The activity before the start of the daemon is read from so many of the last events. */
 const rememberedEvents = 2_000;
 
-export function audienceOf({ events, mailbox, directory, nats: server, clock }: AudienceParts): Audience {
+export function audienceOf({ events, mailbox, directory, nats: server, clock, timers }: AudienceParts): Audience {
   mailbox.onTransitions((changes) => {
     const teamOf = (agent: AgentId): string | null => directory.agent(agent)?.team || null;
     for (const fact of factsOf(changes, { teamOf, inWords: teamProtocol.inWords })) events.emit(fact);
@@ -47,7 +49,7 @@ export function audienceOf({ events, mailbox, directory, nats: server, clock }: 
   const { url } = server;
   const nats =
     server.enabled && url !== null
-      ? new NatsPublisher(natsLinks({ ...server, url }), { prefix: server.prefix, contentOf, clock })
+      ? new NatsPublisher(natsLinks({ ...server, url }), { prefix: server.prefix, contentOf, clock, timers })
       : null;
   events.onEvent((event) => activities.observe(event));
   events.onEvent((event) => metrics.observe(event));

@@ -104,7 +104,7 @@ export function compose(options: ComposeOptions): Composition {
   const { starter, spawner } = starting;
 
   const audience = audienceOf({
-    ...{ events, mailbox, directory, clock },
+    ...{ events, mailbox, directory, clock, timers },
     nats: { ...config.nats, url: options.natsUrl ?? config.nats.url },
   });
 

@@ -44,7 +44,7 @@ export function intakeOf(parts: IntakeParts): Intake {
       workspaces.refresh();
   });
   const objects = new Objects({
-    ...{ directory, mailbox, router, documents, report, clock, env: options.env },
+    ...{ directory, mailbox, router, documents, report, clock, timers, random, env: options.env },
     projectOf: teams.projectOf,
     trusted: (root) => trust.objectsOf(root),
     endpoint: objectEndpoint,

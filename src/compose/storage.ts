@@ -44,9 +44,10 @@ export function openStorage(
   );
   const pruneClock: Clock =
     options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);
-  const events = new Spine(openEventStore(eventsPath, report, clock), {
+  const events = new Spine(openEventStore(eventsPath, report, clock, timers.elapsed), {
     report,
     clock,
+    timers,
     pruneClock,
     maxAgeMs,
     maxBytes: eventsMegabytes * mebibyte,

@@ -5,6 +5,7 @@
 import type { Emit, Event, Fact } from "../model/event.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { EventBounds, EventStore } from "./store.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 
 export interface SpineOptions {
   readonly report: (context: string, fault: unknown) => void;
@@ -13,6 +14,7 @@ export interface SpineOptions {
   readonly clock?: Clock;
   /** By which events grow old; the clock when left out. */
   readonly pruneClock?: Clock;
+  readonly timers?: Pick<Timers, "after" | "every">;
 }
 
 const flushMs = 25;
@@ -33,16 +35,17 @@ export class Spine implements Disposable {
   #unwritten: Event[] = [];
   #lost = 0;
   #isFailing = false;
-  #flushing: Timer | null = null;
-  readonly #pruning: Timer;
+  #flushing: Scheduled | null = null;
+  readonly #timers: Pick<Timers, "after" | "every">;
+  readonly #pruning: Scheduled;
 
   constructor(store: EventStore, options: SpineOptions) {
     this.#store = store;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#last = this.#recentFrom = store.highest;
-    this.#pruning = setInterval(() => this.#prune(), pruneMs);
-    this.#pruning.unref();
+    this.#timers = options.timers ?? systemTimers;
+    this.#pruning = this.#timers.every(pruneMs, () => this.#prune(), { background: true });
   }
 
   readonly emit: Emit = (fact: Fact) => {
@@ -50,7 +53,7 @@ export class Spine implements Disposable {
     this.#remember(event);
     this.#unwritten.push(event);
     if (this.#unwritten.length >= flushAt) this.#flush();
-    else this.#flushing ??= setTimeout(() => this.#flush(), flushMs);
+    else this.#flushing ??= this.#timers.after(flushMs, () => this.#flush());
     for (const listener of this.#listeners) this.#tell(listener, event);
   };
 
@@ -98,7 +101,7 @@ export class Spine implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#pruning);
+    this.#pruning.cancel();
     this.#flush();
     try {
       this.#store.close(this.#last);
@@ -124,7 +127,7 @@ export class Spine implements Disposable {
   }
 
   #flush(): void {
-    if (this.#flushing) clearTimeout(this.#flushing);
+    this.#flushing?.cancel();
     this.#flushing = null;
     const events = this.#unwritten;
     this.#unwritten = [];
@@ -144,7 +147,7 @@ export class Spine implements Disposable {
     const { maxAgeMs, maxBytes, report } = this.#options;
     const bounds: EventBounds = { olderThan: (this.#options.pruneClock ?? this.#clock)() - maxAgeMs, maxBytes };
     try {
-      if (this.#store.prune(bounds) > 0) setTimeout(() => this.#prune(), flushMs).unref();
+      if (this.#store.prune(bounds) > 0) this.#timers.after(flushMs, () => this.#prune(), { background: true });
     } catch (fault) {
       report("prune events", fault);
     }

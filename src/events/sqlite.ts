@@ -1,7 +1,8 @@
 import { existsSync, renameSync } from "node:fs";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
-import { systemClock, type Clock } from "../model/ids.ts";
+import { systemClock, systemElapsed, type Clock, type Elapsed } from "../model/ids.ts";
+import { blockFor } from "../os/blockFor.ts";
 import { connect, DatabaseTaken, type Connection } from "../os/sqlite/connection.ts";
 import type { EventStore } from "./store.ts";
 
@@ -51,7 +52,7 @@ export function openEventStore(
   path: string,
   report: (context: string, fault: unknown) => void,
   clock: Clock = systemClock,
-  elapsed: () => number = () => performance.now(),
+  elapsed: Elapsed = systemElapsed,
 ): EventStore {
   let store: FileEvents | null = null;
   let problem: unknown = null;
@@ -63,7 +64,7 @@ export function openEventStore(
   function tryToOpen(): void {
     triedAt = elapsed();
     try {
-      store = patiently(() => opened(0));
+      store = patiently(() => opened(0), elapsed);
       problem = store.fault;
     } catch (thrown) {
       problem = thrown;
@@ -106,12 +107,12 @@ export function openEventStore(
   };
 }
 
-function patiently<T>(open: () => T): T {
-  for (const deadline = performance.now() + handoverMs; ; Bun.sleepSync(10)) {
+function patiently<T>(open: () => T, elapsed: Elapsed): T {
+  for (const deadline = elapsed() + handoverMs; ; blockFor(10)) {
     try {
       return open();
     } catch (thrown) {
-      if (!(thrown instanceof DatabaseTaken) || performance.now() > deadline) throw thrown;
+      if (!(thrown instanceof DatabaseTaken) || elapsed() > deadline) throw thrown;
     }
   }
 }

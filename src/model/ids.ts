@@ -28,6 +28,11 @@ export const systemRandom: RandomBytes = (count) => crypto.getRandomValues(new U
 export const agentId = (text: string): AgentId => text as AgentId;
 export const deliveryId = (value: number): DeliveryId => value as DeliveryId;
 
+/** From 0 to below 1. */
+export function fraction(random: RandomBytes = systemRandom): number {
+  return random(6).reduceRight((rest, byte) => (rest + byte) / 256, 0);
+}
+
 /** UUIDv4: random. */
 export function uuidv4(random: RandomBytes = systemRandom): string {
   const bytes = random(16);

@@ -10,7 +10,7 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, Endpoint, systemObjects } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
-import { agentId, systemClock, type AgentId, type Clock } from "../model/ids.ts";
+import { agentId, systemClock, type AgentId, type Clock, type RandomBytes } from "../model/ids.ts";
 import { replyAddress, wakes, type Draft, type Message, type Sender } from "../model/message.ts";
 import type { Router } from "../routing/router.ts";
 import { renewWatcher, type Watcher } from "../os/watchFolder.ts";
@@ -26,6 +26,7 @@ import type { Accepted, ObjectHandler } from "./handler.ts";
 import type { Posting } from "./protocol.ts";
 import { Notices } from "./notices.ts";
 import { ObjectSession } from "./session.ts";
+import type { Timers } from "../os/timers.ts";
 
 export interface ObjectsParts {
   readonly directory: Directory;
@@ -42,6 +43,8 @@ export interface ObjectsParts {
   readonly endpoint: Endpoint;
   readonly backoffMs?: readonly number[];
   readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
 }
 
 /** What a project's objects are made from: the bytes that were judged, and nothing that is read later. */
@@ -75,7 +78,7 @@ export class Objects {
   private readonly projects = new Map<string, Project>();
   private readonly watchers = new Map<string, Watcher | undefined>();
   private readonly listeners = new Map<AgentId, Set<() => void>>();
-  private readonly threads = new ModuleThreads();
+  private readonly threads: ModuleThreads;
   private readonly leaving = new Set<Promise<unknown>>();
   private readonly clock: Clock;
   private readonly notices: Notices;
@@ -83,6 +86,7 @@ export class Objects {
 
   constructor(private readonly parts: ObjectsParts) {
     this.clock = parts.clock ?? systemClock;
+    this.threads = new ModuleThreads(undefined, parts.timers);
     this.notices = new Notices({
       mailbox: parts.mailbox,
       transport: "object",
@@ -205,7 +209,7 @@ export class Objects {
     trusted: TrustedProject,
     version: string,
   ): void {
-    const { directory, endpoint, report, backoffMs } = this.parts;
+    const { directory, endpoint, report, backoffMs, timers } = this.parts;
     const agent = directory.add({
       ...directory.prepare({ name, team, kind: "object", provider: "object", endpoints: [endpoint], state: "idle" }),
       id,
@@ -222,6 +226,7 @@ export class Objects {
         report(`object ${team}:${name}`, new TielineError("DELIVERY_FAILED", text, { remedy: "see docs/objects.md" })),
       changed: () => this.changed(id),
       ...(backoffMs && { backoffMs }),
+      ...(timers && { timers }),
     });
     this.residents.set(id, { agent, version, session, handler });
     if (handler !== null) session.start();
@@ -236,11 +241,12 @@ export class Objects {
     { root, modules, commands }: TrustedProject,
   ): { open: OpenChannel; handler: ObjectHandler | null; timeoutMs: number } {
     const { timeoutMs } = fields;
+    const { timers } = this.parts;
     const [module, command] = [modules.get(name), commands.get(name)];
     if (module !== undefined) return { open: this.threads.opener(module), handler: null, timeoutMs };
     if (command !== undefined) {
       const env = { ...this.parts.env, TIELINE_TEAM: team, TIELINE_OBJECT: name };
-      return { open: child({ argv: command, cwd: root, env }), handler: null, timeoutMs };
+      return { open: child({ argv: command, cwd: root, env, ...(timers && { timers }) }), handler: null, timeoutMs };
     }
     const handler = builtins[name as keyof typeof builtins](this.builtinParts(team, name, root));
     return {
@@ -251,10 +257,10 @@ export class Objects {
   }
 
   private builtinParts(team: string, name: string, root: string): BuiltinParts {
-    const { documents, mailbox } = this.parts;
+    const { documents, mailbox, timers, random } = this.parts;
     const key = `${team}:${name}`;
     return {
-      ...{ root, clock: this.clock },
+      ...{ root, clock: this.clock, ...(timers && { timers }), ...(random && { random }) },
       memory: {
         load: () => documents.all("object").find((document) => document.key === key)?.value ?? null,
         save: (value) => documents.put("object", key, value),

@@ -8,6 +8,7 @@ import type { Channel, OpenChannel } from "./channel.ts";
 import type { Accepted, ReceivedMessage } from "./handler.ts";
 import type { FromObject, Posting } from "./protocol.ts";
 import { asTielineError } from "../model/errors.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 
 export interface SessionOptions {
   readonly name: string;
@@ -23,6 +24,7 @@ export interface SessionOptions {
   readonly changed: (session: ObjectSession) => void;
   /** Waits after the first, second, … crash in a row. */
   readonly backoffMs?: readonly number[];
+  readonly timers?: Pick<Timers, "after">;
 }
 
 export type SessionState =
@@ -40,7 +42,7 @@ const defaultBackoffMs = [1_000, 5_000, 15_000, 60_000];
 
 interface InFlight {
   readonly id: string;
-  readonly timer: Timer;
+  readonly timer: Scheduled;
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -48,13 +50,17 @@ export class ObjectSession {
   private current: SessionState = { kind: "new" };
   private channel: Channel | null = null;
   private inFlight: InFlight | null = null;
-  private initTimer: Timer | null = null;
-  private restart: Timer | null = null;
+  private initTimer: Scheduled | null = null;
+  private restart: Scheduled | null = null;
   private crashes = 0;
   private failedStarts = 0;
   private ended = Promise.withResolvers<void>();
 
-  constructor(private readonly parts: SessionOptions) {}
+  private readonly timers: Pick<Timers, "after">;
+
+  constructor(private readonly parts: SessionOptions) {
+    this.timers = parts.timers ?? systemTimers;
+  }
 
   get state(): SessionState {
     return this.current;
@@ -62,7 +68,7 @@ export class ObjectSession {
 
   start(): void {
     if (!["new", "crashed", "broken"].includes(this.current.kind)) return;
-    if (this.restart) clearTimeout(this.restart);
+    this.restart?.cancel();
     this.current = { kind: "starting" };
     this.ended = Promise.withResolvers();
     const { name, team, options, timeoutMs } = this.parts;
@@ -72,7 +78,7 @@ export class ObjectSession {
       noted: (text) => this.parts.note(text),
     });
     this.channel = channel;
-    this.initTimer = setTimeout(() => channel.kill(`it was not ready after ${timeoutMs} ms`), timeoutMs);
+    this.initTimer = this.timers.after(timeoutMs, () => channel.kill(`it was not ready after ${timeoutMs} ms`));
     channel.send({ type: "init", name, team, options });
   }
 
@@ -91,9 +97,9 @@ export class ObjectSession {
     if (current.kind !== "up" || channel === null || this.inFlight !== null)
       return { kind: "gone", detail: `${name} is not ready` };
     return new Promise((resolve) => {
-      const timer = setTimeout(
-        () => channel.kill(`it took more than ${this.parts.timeoutMs} ms for ${message.tag}`),
-        this.parts.timeoutMs,
+      const { timeoutMs } = this.parts;
+      const timer = this.timers.after(timeoutMs, () =>
+        channel.kill(`it took more than ${timeoutMs} ms for ${message.tag}`),
       );
       this.inFlight = { id: message.id, timer, settle: resolve };
       channel.send({ type: "message", ...received(message, this.parts.team) });
@@ -102,14 +108,13 @@ export class ObjectSession {
 
   /** Lets it finish what it is doing, within reason, and waits until it has ended. */
   async close(patienceMs = 1_000): Promise<void> {
-    if (this.restart) clearTimeout(this.restart);
+    this.restart?.cancel();
     const { channel } = this;
     this.current = { kind: "closed" };
     if (channel === null) return;
     channel.send({ type: "close" });
-    const timer = setTimeout(() => channel.kill("the switch stopped"), patienceMs);
+    using _timer = this.timers.after(patienceMs, () => channel.kill("the switch stopped"));
     await this.ended.promise;
-    clearTimeout(timer);
   }
 
   private hear(message: FromObject): void {
@@ -135,7 +140,7 @@ export class ObjectSession {
 
   private ready(contract: unknown): void {
     if (this.current.kind !== "starting") return;
-    clearTimeout(this.initTimer!);
+    this.initTimer?.cancel();
     this.current = { kind: "up", interface: contract };
     this.failedStarts = 0;
     this.parts.changed(this);
@@ -144,7 +149,7 @@ export class ObjectSession {
   private settle(id: string, outcome: Outcome): void {
     if (this.inFlight?.id !== id) return;
     const { timer, settle } = this.inFlight;
-    clearTimeout(timer);
+    timer.cancel();
     this.inFlight = null;
     this.crashes = 0;
     settle(outcome);
@@ -173,7 +178,7 @@ export class ObjectSession {
     if (this.channel !== channel) return;
     this.channel = null;
     if (this.current.kind === "starting") this.failedStarts++;
-    if (this.initTimer) clearTimeout(this.initTimer);
+    this.initTimer?.cancel();
     this.loseInFlight(reason);
     if (this.current.kind !== "closed") {
       const isBroken = unloadable || (this.current.kind === "starting" && this.failedStarts >= mostFailedStarts);
@@ -185,7 +190,7 @@ export class ObjectSession {
 
   private loseInFlight(reason: string): void {
     if (this.inFlight === null) return;
-    clearTimeout(this.inFlight.timer);
+    this.inFlight.timer.cancel();
     const { settle } = this.inFlight;
     this.inFlight = null;
     settle({ kind: "unknown", detail: `${this.parts.name} ended while it had the message: ${reason}` });
@@ -201,7 +206,7 @@ export class ObjectSession {
     const { backoffMs = defaultBackoffMs, note, changed } = this.parts;
     const pauseMs = backoffMs[Math.min(this.crashes++, backoffMs.length - 1)]!;
     this.current = { kind: "crashed", reason, againInMs: pauseMs };
-    this.restart = setTimeout(() => this.start(), pauseMs);
+    this.restart = this.timers.after(pauseMs, () => this.start());
     note(`${reason}; started again in ${pauseMs} ms`);
     changed(this);
   }

@@ -5,6 +5,7 @@
 import type { Event } from "../../model/event.ts";
 import { elapsedFor, systemClock, type Clock, type Elapsed, type MessageId } from "../../model/ids.ts";
 import { isPublished, publicationsOf } from "./subjects.ts";
+import { systemTimers, type Scheduled, type Timers } from "../../os/timers.ts";
 
 /** What we need of a connection to a server. */
 export interface Link {
@@ -26,6 +27,7 @@ export interface PublisherOptions {
   /** A message's text, if it is still there. */
   readonly contentOf: (id: MessageId) => string | null;
   readonly clock?: Clock;
+  readonly timers?: Timers;
   readonly idleMs?: number;
   readonly capacity?: number;
   /** How long a broken connection is waited for. */
@@ -55,7 +57,7 @@ export class NatsPublisher implements AsyncDisposable {
   #queue: Event[] = [];
   #link: Link | null = null;
   #running: Promise<void> | null = null;
-  #idle: Timer | null = null;
+  #idle: Scheduled | null = null;
   readonly #elapsed: Elapsed;
   #retryAt = 0;
   #retryMs = firstRetryMs;
@@ -67,7 +69,14 @@ export class NatsPublisher implements AsyncDisposable {
   constructor(open: OpenLink, options: PublisherOptions) {
     this.#open = open;
     this.#elapsed = elapsedFor(options.clock);
-    this.#options = { clock: systemClock, idleMs: 500, capacity: 4_096, graceMs: 30_000, ...options };
+    this.#options = {
+      clock: systemClock,
+      timers: systemTimers,
+      idleMs: 500,
+      capacity: 4_096,
+      graceMs: 30_000,
+      ...options,
+    };
   }
 
   offer(event: Event): void {
@@ -100,22 +109,23 @@ export class NatsPublisher implements AsyncDisposable {
     this.#stopped = true;
     this.#drop(this.#queue.splice(0));
     await this.#close();
-    if (this.#running) await within(closeMs, this.#running);
+    if (this.#running) await this.#within(closeMs, this.#running);
   }
 
   /**
    * The emitter continues first; then the queue is published, and the connection is closed when it stays empty.
    */
   async #run(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, gatherMs));
-    if (this.#idle) clearTimeout(this.#idle);
+    await this.#options.timers.pause(gatherMs);
+    this.#idle?.cancel();
     while (this.#queue.length > 0) {
       const link = await this.#linked();
       if (link === null) this.#drop(this.#queue.splice(0));
       else await this.#say(link, this.#queue.splice(0, batchSize));
     }
     this.#running = null;
-    if (this.#link) this.#idle = setTimeout(() => void this.#close(), this.#options.idleMs);
+    const { timers, idleMs } = this.#options;
+    if (this.#link) this.#idle = timers.after(idleMs, () => void this.#close());
   }
 
   /** One batch at a time is on its way, so that a server that does not read costs no memory. */
@@ -137,7 +147,7 @@ export class NatsPublisher implements AsyncDisposable {
   /** A connection that works, made if need be; null when there is none to be had now. */
   async #linked(): Promise<Link | null> {
     try {
-      if (this.#link && !this.#link.up) await within(this.#options.graceMs, this.#link.restored());
+      if (this.#link && !this.#link.up) await this.#within(this.#options.graceMs, this.#link.restored());
       if (this.#link && !this.#link.up) await this.#close();
       if (this.#stopped) return null;
       this.#link ??= await this.#open();
@@ -154,10 +164,16 @@ export class NatsPublisher implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    if (this.#idle) clearTimeout(this.#idle);
+    this.#idle?.cancel();
     const link = this.#link;
     this.#link = null;
-    if (link) await within(closeMs, link.close()).catch((fault: unknown) => this.#fail(fault));
+    if (link) await this.#within(closeMs, link.close()).catch((fault: unknown) => this.#fail(fault));
+  }
+
+  async #within(ms: number, promise: Promise<void>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#options.timers.after(ms, resolve);
+    await Promise.race([promise, late]);
   }
 
   #drop(events: readonly Event[]): void {
@@ -167,10 +183,4 @@ export class NatsPublisher implements AsyncDisposable {
   #fail(fault: unknown): void {
     this.#error = fault instanceof Error ? fault.message || fault.name : String(fault);
   }
-}
-
-async function within(ms: number, promise: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

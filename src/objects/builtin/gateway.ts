@@ -12,6 +12,7 @@ import { settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { Refusal, type ObjectApi, type ObjectHandler, type ReceivedMessage } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
 import { isSignedBy, same, sign, signatureHeader } from "./signature.ts";
+import { systemTimers } from "../../os/timers.ts";
 
 export const GatewayOptions = z
   .strictObject({
@@ -52,7 +53,7 @@ export interface Gateway extends ObjectHandler {
   address(): string | null;
 }
 
-export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
+export function gateway({ root, clock = systemClock, timers = systemTimers }: BuiltinParts): Gateway {
   let options: Options;
   let secret: string;
   let api: ObjectApi;
@@ -122,7 +123,7 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
     const body = JSON.stringify({ ...message, team: api.team });
     let trouble = "";
     for (let attempt = 0; attempt <= options.retries && !closing.signal.aborted; attempt++) {
-      if (attempt > 0) await Bun.sleep(Math.min(options.retryMs * 2 ** (attempt - 1), 30_000));
+      if (attempt > 0) await timers.pause(Math.min(options.retryMs * 2 ** (attempt - 1), 30_000));
       const answer = await post(url, body);
       if (answer === 200) return;
       trouble = String(answer);
@@ -134,7 +135,7 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
   /** 200 for any success, another status, or why there was none. */
   async function post(url: string, body: string): Promise<number | string> {
     const headers = { "content-type": "application/json", [signatureHeader]: sign(secret, body, clock()) };
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(options.requestTimeoutMs)]);
+    const signal = AbortSignal.any([closing.signal, timers.timeout(options.requestTimeoutMs)]);
     try {
       const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
       await response.body?.cancel();

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { systemClock } from "../../model/ids.ts";
 import { Refusal, type ObjectHandler } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
+import { systemTimers, type Scheduled } from "../../os/timers.ts";
 
 export interface MetricsSnapshot {
   /** By the name of who reported. */
@@ -33,11 +34,11 @@ const maxDataBytes = 64 * 1024;
 const maxEntries = 10_000;
 const saveAfterMs = 1_000;
 
-export function metrics({ memory, clock = systemClock }: BuiltinParts): MetricsObject {
+export function metrics({ memory, clock = systemClock, timers = systemTimers }: BuiltinParts): MetricsObject {
   const remembered = (memory.load() ?? { reports: {}, counters: {} }) as MetricsSnapshot;
   const reports = new Map(Object.entries(remembered.reports));
   const counters = new Map(Object.entries(remembered.counters));
-  let saving: Timer | null = null;
+  let saving: Scheduled | null = null;
 
   const snapshot = (): MetricsSnapshot => ({
     reports: Object.fromEntries(reports),
@@ -45,7 +46,7 @@ export function metrics({ memory, clock = systemClock }: BuiltinParts): MetricsO
   });
 
   function save(): void {
-    if (saving) clearTimeout(saving);
+    saving?.cancel();
     saving = null;
     memory.save(snapshot());
   }
@@ -66,7 +67,7 @@ export function metrics({ memory, clock = systemClock }: BuiltinParts): MetricsO
         makeRoom(counters, request.name);
         counters.set(request.name, (counters.get(request.name) ?? 0) + request.by);
       }
-      saving ??= setTimeout(save, saveAfterMs);
+      saving ??= timers.after(saveAfterMs, save);
     },
 
     close() {

@@ -1,4 +1,5 @@
-import type { Clock } from "../../model/ids.ts";
+import type { Clock, RandomBytes } from "../../model/ids.ts";
+import type { Timers } from "../../os/timers.ts";
 import type { ObjectHandler } from "../handler.ts";
 
 /** What the built-in objects get in addition to the api of every object. */
@@ -10,7 +11,8 @@ export interface BuiltinParts {
   /** The project's directory. */
   readonly root: string;
   readonly clock?: Clock;
-  readonly random?: () => number;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
 }
 
 export interface Memory {

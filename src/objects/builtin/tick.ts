@@ -3,9 +3,10 @@
  * next ones are left out, and the one that follows says how many it missed. A tick starts no agent.
  */
 import { z } from "zod";
-import { systemClock } from "../../model/ids.ts";
+import { fraction, systemClock } from "../../model/ids.ts";
 import { Refusal, type ObjectApi, type ObjectHandler } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
+import { systemTimers, type Scheduled } from "../../os/timers.ts";
 
 const interval = z
   .int()
@@ -37,7 +38,7 @@ interface Subscription {
 /** What is known of a subscriber while the clock runs. */
 interface Course {
   readonly subscription: Subscription;
-  timer: Timer | null;
+  timer: Scheduled | null;
   count: number;
   missed: number;
   lastTick: string | null;
@@ -46,7 +47,8 @@ interface Course {
 /** Refusals after which there is no subscriber. */
 const gone = ["ADDRESS_UNKNOWN", "TARGET_NOT_FOUND", "ROUTE_DENIED"];
 
-export function tick({ memory, undelivered, clock = systemClock, random = Math.random }: BuiltinParts): ObjectHandler {
+export function tick(parts: BuiltinParts): ObjectHandler {
+  const { memory, undelivered, clock = systemClock, timers = systemTimers, random } = parts;
   const courses = new Map<string, Course>();
   let api: ObjectApi;
   let defaults: z.output<typeof TickOptions>;
@@ -61,15 +63,14 @@ export function tick({ memory, undelivered, clock = systemClock, random = Math.r
   }
 
   function stop(id: string): void {
-    const timer = courses.get(id)?.timer;
-    if (timer) clearTimeout(timer);
+    courses.get(id)?.timer?.cancel();
     courses.delete(id);
   }
 
   function plan(course: Course): void {
     const { intervalMs, jitterMs } = course.subscription;
-    const delayMs = Math.max(1, intervalMs + Math.round((random() * 2 - 1) * jitterMs));
-    course.timer = setTimeout(() => void beat(course), delayMs);
+    const delayMs = Math.max(1, intervalMs + Math.round((fraction(random) * 2 - 1) * jitterMs));
+    course.timer = timers.after(delayMs, () => void beat(course));
   }
 
   async function beat(course: Course): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Channel, ChannelEvents, OpenChannel } from "../channel.ts";
 import { FromObject, type ToObject } from "../protocol.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 export interface ChildOptions {
   readonly argv: readonly string[];
@@ -7,6 +8,7 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
   /** How long a child may take to end by itself once it is asked to. */
   readonly patienceMs?: number;
+  readonly timers?: Timers;
 }
 
 /** A body of 1 MiB may need six bytes per character. */
@@ -33,6 +35,7 @@ export function child(options: ChildOptions): OpenChannel {
 class ChildChannel implements Channel {
   private readonly program: Bun.Subprocess<"pipe", "pipe", "pipe">;
   private readonly patienceMs: number;
+  private readonly timers: Timers;
   private killedBecause: string | null = null;
   private lastWords = "";
 
@@ -50,6 +53,7 @@ class ChildChannel implements Channel {
       stderr: "pipe",
     });
     this.patienceMs = options.patienceMs ?? 1_000;
+    this.timers = options.timers ?? systemTimers;
     void this.listen();
   }
 
@@ -70,8 +74,8 @@ class ChildChannel implements Channel {
 
   private endSoon(): void {
     void this.program.stdin.end();
-    const timer = setTimeout(() => this.kill("it did not end when asked to"), this.patienceMs);
-    void this.program.exited.then(() => clearTimeout(timer));
+    const timer = this.timers.after(this.patienceMs, () => this.kill("it did not end when asked to"));
+    void this.program.exited.then(() => timer.cancel());
   }
 
   private signal(name: NodeJS.Signals): void {
@@ -97,7 +101,7 @@ class ChildChannel implements Channel {
     ]);
     const code = await this.program.exited;
     // What it said before it ended counts; a grandchild that keeps the pipe open must not hide the end.
-    await Promise.race([heard, Bun.sleep(this.patienceMs)]);
+    await Promise.race([heard, this.timers.pause(this.patienceMs)]);
     this.signal("SIGKILL");
     const { signalCode } = this.program;
     // A program that ended by itself says more than that it did not listen any more.

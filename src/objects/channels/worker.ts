@@ -1,6 +1,7 @@
 import { sourceUrl } from "../../os/install.ts";
 import type { Channel, ChannelEvents, OpenChannel } from "../channel.ts";
 import { FromObject, type ToObject } from "../protocol.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 /** A module as it was read and trusted: its code is not read again. null: there is no such file. */
 export interface ModuleText {
@@ -30,7 +31,10 @@ export class ModuleThreads {
   private lastChannel = 0;
 
   /** `patienceMs`: how long a thread may take to release one object before the whole thread is ended. */
-  constructor(private readonly patienceMs = 1_000) {}
+  constructor(
+    private readonly patienceMs = 1_000,
+    private readonly timers: Pick<Timers, "after"> = systemTimers,
+  ) {}
 
   opener(module: ModuleText): OpenChannel {
     const key = `${module.path}\0${module.text}`;
@@ -41,7 +45,7 @@ export class ModuleThreads {
   }
 
   private begin(key: string): Thread {
-    const thread = new Thread(this.patienceMs, () => {
+    const thread = new Thread(this.patienceMs, this.timers, () => {
       if (this.threads.get(key) === thread) this.threads.delete(key);
     });
     this.threads.set(key, thread);
@@ -56,6 +60,7 @@ class Thread {
 
   constructor(
     private readonly patienceMs: number,
+    private readonly timers: Pick<Timers, "after">,
     private readonly over: () => void,
   ) {
     this.worker.addEventListener("message", ({ data }: MessageEvent<FromThread>) => this.hear(data));
@@ -91,11 +96,11 @@ class Thread {
   private drop(channel: number, reason: string): void {
     if (!this.channels.has(channel)) return;
     this.post({ channel, drop: reason });
-    setTimeout(() => {
+    this.timers.after(this.patienceMs, () => {
       if (!this.channels.has(channel)) return;
       this.close(channel, reason);
       this.end("its thread was ended because another object of the module did not answer");
-    }, this.patienceMs);
+    });
   }
 
   private close(channel: number, reason: string, unloadable = false): void {

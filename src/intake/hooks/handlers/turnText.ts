@@ -28,5 +28,5 @@ export function turnText(
   };
 }
 
-/** The transcript has grown by the end of the next turn, so that its size names this one. Where it cannot be read, the time does. */
+/** A transcript has grown by the end of the next turn, so its size names this one; without one, the time does. */
 const turnOf = ({ sessionId }: HookCall, lengthOrTime: number): string => `${sessionId}:${lengthOrTime}`;
