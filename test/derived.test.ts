@@ -39,6 +39,10 @@ describe("an operation", () => {
     preferences: "settings of the dashboard, kept for its page",
     preferencesSet: "settings of the dashboard, kept for its page",
     typeKeys: "the terminal of the dashboard; on the command line `tieline attach`",
+    logCount: "lists of the dashboard; on the command line `tieline log` ends where the list ends",
+    lastMessages: "the cards of the dashboard; on the command line `tieline log`",
+    statistics: "the charts of the dashboard; for monitors there is /metrics",
+    edges: "the graph of the dashboard; on the command line `tieline topology`",
     hook: "called by the hook script",
     hookWritten: "called by the hook script",
   };

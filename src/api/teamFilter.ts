@@ -26,4 +26,4 @@ export const teamFilterOf =
   };
 
 export const isOfTeam = ({ message, deliveries }: Receipt, { name, members }: TeamFilter): boolean =>
-  message.team === name || deliveries.some(({ agent }) => members.includes(agent));
+  message.team === name || members.includes(message.from.id) || deliveries.some(({ agent }) => members.includes(agent));

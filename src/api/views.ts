@@ -62,14 +62,15 @@ export function sentView(
   parts: ViewParts,
 ): ReceiptView {
   const view = receiptView(receipt, parts);
+  const { from } = receipt.message;
   if (!broadcast) return view;
   const successful = view.deliveries.map(({ agent, team }) =>
-    team === null || (team === view.team && view.to !== "*") ? agent : `${team}:${agent}`,
+    team === null || (team === from.team && view.to !== "*") ? agent : `${team}:${agent}`,
   );
   const failed = refused.map(({ agent, error }) => ({ agent, code: error.code, message: error.message }));
   const notice =
     successful.length === 0 && failed.length === 0
-      ? { notice: `the broadcast reached no one: ${whyNobody(view, hasProject)}` }
+      ? { notice: `the broadcast reached no one: ${whyNobody({ ...view, team: from.team }, hasProject)}` }
       : {};
   return { ...view, successful, failed, ...notice };
 }

@@ -22,6 +22,7 @@ import { requestOperations } from "../api/operations/requests.ts";
 import { seeingOperations } from "../api/operations/seeing.ts";
 import { selfOperations, type DaemonFacts } from "../api/operations/self.ts";
 import { sendOperations } from "../api/operations/send.ts";
+import { statisticsOperations } from "../api/operations/statistics.ts";
 import { teamOperations } from "../api/operations/teams.ts";
 import { topologyOperations } from "../api/operations/topology.ts";
 import { trustOperations } from "../api/operations/trust.ts";
@@ -30,6 +31,7 @@ import { guarded, Rights } from "../api/rights.ts";
 import type { ViewParts } from "../api/views.ts";
 import { Waits } from "../api/waits.ts";
 import { HookDoor } from "../intake/hooks/door.ts";
+import { daysMs } from "../mailbox/retention.ts";
 import type { MessageId } from "../model/ids.ts";
 import { teamProtocol } from "../providers/claude-code/teams/teamProtocol.ts";
 import type { Composition } from "./index.ts";
@@ -151,6 +153,10 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
     ...bind(objectOperations, { callers, rights, directory, objects }),
     ...bind(eventOperations, { callers, rights, events, teams, directory, mailbox }),
     ...bind(watchingOperations, { ...views, callers, rights, directory, mailbox, activities, clock }),
+    ...bind(statisticsOperations, {
+      ...{ callers, teams, directory, mailbox, clock },
+      retentionMs: daysMs(config.retention.maxAgeDays),
+    }),
     ...bind(pageOperations, { ...page, callers, servers, resolve }),
     ...bind(hookOperations, { door: hooks }),
     ...bind(selfOperations, {

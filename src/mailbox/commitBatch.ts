@@ -6,6 +6,8 @@ import type { Store } from "./store.ts";
 export class CommitBatch {
   onCommit: () => void = () => undefined;
   onRollback: () => void = () => undefined;
+  /** Called inside the commit, after its verbs. */
+  beforeCommit: () => void = () => undefined;
   private jobs: { verb: () => unknown; resolve: (value: never) => void; reject: (reason: unknown) => void }[] = [];
   private flushing: Promise<void> | null = null;
   private closed = false;
@@ -36,6 +38,7 @@ export class CommitBatch {
     try {
       this.store.commit(() => {
         for (const { verb, resolve, reject } of jobs) answers.push(attempt(verb, resolve, reject));
+        this.beforeCommit();
       });
     } catch (thrown) {
       this.onRollback();

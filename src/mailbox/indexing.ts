@@ -8,6 +8,8 @@ export interface IndexingParts {
   readonly batch?: number;
   /** How long a new message may wait; senders in a burst are not held up. */
   readonly pauseMs?: number;
+  /** The pause after a full batch: a backlog is read by every search until it is gone. */
+  readonly backlogPauseMs?: number;
 }
 
 /** How long it waits after a fault: a full disk stays full for a while. */
@@ -44,7 +46,7 @@ export class Indexing implements Disposable {
   }
 
   private async step(): Promise<void> {
-    const { mailbox, batch = 50 } = this.parts;
-    if ((await mailbox.index(batch)) === batch) this.soon();
+    const { mailbox, batch = 50, backlogPauseMs = 50 } = this.parts;
+    if ((await mailbox.index(batch)) === batch) this.soon(backlogPauseMs);
   }
 }

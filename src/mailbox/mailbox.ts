@@ -19,6 +19,7 @@ import { Room } from "./room.ts";
 import * as steps from "./steps.ts";
 import type { Store } from "./store.ts";
 import { CommitBatch } from "./commitBatch.ts";
+import { acceptedTally, TallyBatch, talliesOf } from "./statistics.ts";
 
 export interface MailboxOptions {
   readonly clock?: Clock;
@@ -39,6 +40,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   const foretold = new Set<(message: Message, recipients: readonly Recipient[]) => void>();
   const crowded = new Set<() => void>();
   const room = new Room(store, maxBytes, () => crowded.forEach((listener) => listener()));
+  const tallies = new TallyBatch();
   let uncommitted: Change[] = [];
   let lastClaimedAt = store.lastClaimedAt();
 
@@ -50,19 +52,23 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     for (const change of changes) counts.apply(change.transition, change.delivery);
     if (changes.length > 0) for (const listener of listeners) listener(changes);
   };
+  batch.beforeCommit = () => store.addTallies(tallies.take());
   batch.onRollback = () => {
+    tallies.take();
     uncommitted = [];
   };
 
   function record(step: steps.Step, message: Message): Delivery {
     if (step.transition.from !== null) store.saveDelivery(step.delivery);
     store.addTransition(step.transition);
+    tallies.add(talliesOf({ transition: step.transition, agent: step.delivery.agent, message }));
     uncommitted.push({ ...step, message });
     return step.delivery;
   }
 
   function deposit(message: Message, recipients: readonly Recipient[]): Receipt {
     store.addMessage(message);
+    tallies.add([acceptedTally(message)]);
     const deliveries = recipients.map((recipient) => {
       const delivery = store.addDelivery(steps.queued(message, recipient), wakes(message.kind));
       return record(steps.accepted(delivery), message);
@@ -308,6 +314,10 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     },
     inbox: (agent, filter = {}) => store.inbox(agent, { ...filter, whens: filter.when ?? null }),
     log: (filter = {}) => store.log(filter).map((message) => ({ message, deliveries: store.deliveriesOf(message.id) })),
+    logCount: (filter = {}) => store.logCount(filter),
+    lastMessage: (agent) => store.lastMessage(agent),
+    nameOf: (agent) => store.nameOf(agent),
+    tallies: (query) => store.tallies(query),
     deliveriesIn: (states, limit = 1_000) => store.inStates(states, limit),
     sentSince: (from, to, since) => store.sentSince(from, to, since),
     hopsAround: (agent) => store.hopsAround(agent),

@@ -1,7 +1,18 @@
-import type { Delivery, Hold, Lane, NoteCode, Outcome, Proof, Transition, Authority } from "../model/delivery.ts";
+import type {
+  Authority,
+  Delivery,
+  DeliveryState,
+  Hold,
+  Lane,
+  NoteCode,
+  Outcome,
+  Proof,
+  Transition,
+} from "../model/delivery.ts";
 import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
 import type { Receipt, History } from "../model/receipt.ts";
+import type { TallyQuery, TallySum } from "./statistics.ts";
 
 /**
  * The durable store of messages and deliveries; the only truth about what became of a message.
@@ -117,6 +128,14 @@ export interface Mailbox extends AsyncDisposable {
   /** Newest last; at most `limit`, the newest ones. */
   inbox(agent: AgentId, filter?: InboxFilter): readonly InboxRow[];
   log(filter?: LogFilter): readonly Receipt[];
+  /** How many messages `log` would answer if it had no limit. */
+  logCount(filter?: LogFilter): number;
+  /** The newest message that the agent sent or was sent. */
+  lastMessage(agent: AgentId): Message | null;
+  /** The name and team under which an agent last sent or was sent mail, for one that was removed since. */
+  nameOf(agent: AgentId): FormerName | null;
+  /** Counts of what happened in a range of time; see statistics.ts. */
+  tallies(query: TallyQuery): readonly TallySum[];
   deliveriesIn(states: readonly Delivery["state"][], limit?: number): readonly Delivery[];
   /** How many messages `from` sent to `to` (or to anyone) since then, of any kind. */
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
@@ -183,17 +202,31 @@ export interface InboxRow {
   readonly delivery: Delivery;
 }
 
+/** `team`: null when it is not known. */
+export interface FormerName {
+  readonly name: string;
+  readonly team: string | null;
+}
+
 export interface LogFilter {
   readonly limit?: number;
   readonly agent?: AgentId;
   /** Only messages that one of these agents sent or received. */
   readonly agents?: readonly AgentId[];
-  /** Only what was sent in this team, or went to one of its members. */
+  /** Only messages from this agent. */
+  readonly from?: AgentId;
+  /** Only messages with a delivery to this agent. */
+  readonly to?: AgentId;
+  /** Only messages of which a delivery is in one of these states. */
+  readonly states?: readonly DeliveryState[];
+  /** Only what is filed under this team, or was sent or received by one of its members. */
   readonly team?: { readonly name: string; readonly members: readonly AgentId[] };
   readonly thread?: MessageId;
   /** Words and "quoted phrases", all of which the body must contain; `word*` is a beginning. */
   readonly grep?: string;
   readonly since?: number;
+  /** Only messages that were accepted before this moment. */
+  readonly until?: number;
   /** The newest of those that were accepted before the message with this id. */
   readonly before?: string;
   /** The first of those that were accepted after the message with this id, instead of the newest ones. */

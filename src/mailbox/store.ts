@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryState, Transition } from "../model/delivery.ts";
 import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
-import type { InboxFilter, InboxRow, LogFilter, Pruned, Recipient, RetentionLimits } from "./port.ts";
+import type { FormerName, InboxFilter, InboxRow, LogFilter, Pruned, Recipient, RetentionLimits } from "./port.ts";
+import type { TallyCount, TallyQuery, TallySum } from "./statistics.ts";
 
 /**
  * What a mailbox needs from a medium. Everything is synchronous: the mailbox collects concurrent verbs and runs
@@ -40,6 +41,11 @@ export interface Store extends Disposable {
   inStates(states: readonly DeliveryState[], limit: number): Delivery[];
   inbox(agent: AgentId, filter: InboxFilter & { whens: readonly When[] | null }): InboxRow[];
   log(filter: LogFilter): Message[];
+  logCount(filter: LogFilter): number;
+  lastMessage(agent: AgentId): Message | null;
+  nameOf(agent: AgentId): FormerName | null;
+  addTallies(rows: readonly TallyCount[]): void;
+  tallies(query: TallyQuery): TallySum[];
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
   hopsAround(agent: AgentId): number;
 

@@ -10,7 +10,7 @@ interface About {
   readonly team: string;
 }
 
-/** Who wrote to whom, in the sender's team. */
+/** Who wrote to whom, and where that is filed: under the sender's team, or that which the user wrote to. */
 interface Along {
   readonly from: string;
   readonly to: string;
@@ -62,7 +62,7 @@ export interface DeliveryFact extends Transition {
   readonly agentName: string;
   /** The recipient's team; null for the user, and for an agent that was removed. Events of earlier builds have none. */
   readonly agentTeam?: string | null;
-  /** The sender's team, in which the message was routed. */
+  /** Where the message is filed: the sender's team; of mail from the user, the recipients'. */
   readonly team: string;
   readonly sender: string;
   readonly acceptedAt: number;

@@ -86,6 +86,7 @@ export interface Message {
   readonly tag: Tag;
   readonly from: Sender;
   readonly to: string;
+  /** Where it is filed: the sender's team; of mail from the user, the recipients' team if they share one. */
   readonly team: string;
   readonly body: string;
   readonly summary: string;
@@ -109,6 +110,8 @@ export interface Continuation {
   readonly inReplyTo: Message | null;
   readonly hops: number;
   readonly starts?: boolean;
+  /** Where it is filed; left out: under the sender's team. */
+  readonly team?: string;
 }
 
 export interface Seal {
@@ -135,7 +138,7 @@ function checkTtl(ttlMs: number | undefined): void {
 export function seal(
   draft: Draft,
   from: Sender,
-  { inReplyTo, hops, starts = false }: Continuation,
+  { inReplyTo, hops, starts = false, team = from.team }: Continuation,
   { clock = systemClock, random = systemRandom }: Seal = {},
 ): Message {
   checkBody(draft.body);
@@ -147,7 +150,7 @@ export function seal(
     tag: tagOf(from.name, id),
     from,
     to: draft.to,
-    team: from.team,
+    team,
     body: draft.body,
     summary: draft.summary ?? summarise(draft.body),
     kind: draft.kind ?? "text",

@@ -97,7 +97,7 @@ export function createRouter(parts: RouterParts): Router {
       const recipients = permitted.filter(({ id }) => !crowded.some((one) => one.id === id));
       const starts = (draft.spawn ?? !broadcast) && recipients.some((agent) => mayStart(from, agent));
       const receipt = await accept(
-        () => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }),
+        () => seal(draft, from, { inReplyTo, hops, starts, team: filedUnder(from, recipients) }, { clock, random }),
         recipients.map(enlist),
         allowed,
       );
@@ -160,7 +160,7 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   function announce(
-    { message: { tag, from, to, team } }: Receipt,
+    { message: { tag, from, to } }: Receipt,
     agents: readonly Agent[],
     allowed: readonly string[],
   ): void {
@@ -168,13 +168,19 @@ export function createRouter(parts: RouterParts): Router {
       type: "route.routed",
       from: from.name,
       to,
-      team,
+      team: from.team,
       tag,
       recipients: agents.map(({ name }) => name),
       recipientTeams: agents.map((agent) => agent.team || null),
       allowed,
     });
   }
+}
+
+/** The user is in no team of their own, so their mail belongs to the team that they write to. */
+function filedUnder(from: Sender, recipients: readonly Agent[]): string {
+  const [first, ...others] = new Set(recipients.map(({ team }) => team));
+  return from.id === userId && first && others.length === 0 ? first : from.team;
 }
 
 function whereKnown(resolved: () => readonly Agent[]): readonly Agent[] {

@@ -4,6 +4,7 @@ import { seal, type Draft, type Message, type Sender } from "../model/message.ts
 import type { Delivery } from "../model/delivery.ts";
 import { TagTaken, type Change, type Mailbox } from "../mailbox/port.ts";
 import { afterDelivery } from "./mailboxContract/afterDelivery.ts";
+import { counting } from "./mailboxContract/counting.ts";
 import { finding } from "./mailboxContract/finding.ts";
 import { longWaits } from "./mailboxContract/longWaits.ts";
 import { retention } from "./mailboxContract/retention.ts";
@@ -328,7 +329,9 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(foretold).toEqual([{ body: "first", to: ["bob", "cy"], stored: null }]);
     });
 
-    finding(() => ({ mailbox, message, wait: (ms) => void (now += ms), clock }));
+    const searched = () => ({ mailbox, message, wait: (ms: number) => void (now += ms), clock });
+    finding(searched);
+    counting(searched, async () => (subject.reopen ? (mailbox = await subject.reopen()) : null));
 
     test("the counts behind the loop guards", async () => {
       await mailbox.accept(message("1", ana), [bob, cy]);

@@ -20,6 +20,7 @@ import { requestOperations } from "./requests.ts";
 import { seeingOperations } from "./seeing.ts";
 import { selfOperations } from "./self.ts";
 import { sendOperations } from "./send.ts";
+import { statisticsOperations } from "./statistics.ts";
 import { teamOperations } from "./teams.ts";
 import { topologyOperations } from "./topology.ts";
 import { trustOperations } from "./trust.ts";
@@ -46,6 +47,7 @@ const all = withoutParts([
   ...objectOperations,
   ...eventOperations,
   ...watchingOperations,
+  ...statisticsOperations,
   ...pageOperations,
   ...hookOperations,
   ...selfOperations,

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Directory } from "../../agents/directory/directory.ts";
 import type { Teams } from "../../agents/teams.ts";
-import type { Mailbox, Recipient } from "../../mailbox/port.ts";
+import type { LogFilter, Mailbox, Recipient } from "../../mailbox/port.ts";
 import { userId } from "../../model/agent.ts";
-import { mayFollow, type Delivery } from "../../model/delivery.ts";
+import { deliveryStates, mayFollow, type Delivery } from "../../model/delivery.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { AgentId, MessageId } from "../../model/ids.ts";
 import type { Message, Sender } from "../../model/message.ts";
@@ -33,7 +33,36 @@ const oneDelivery = z.object({
   tag: messageTag,
   agent: agentAddress.optional().describe("only the delivery to this agent"),
 });
-const listedTeam = z.string().optional().describe("only what was sent in this team, or to one of its agents");
+
+/** Each word of a search is looked up. */
+const longestSearch = 1_000;
+
+const listedTeam = z.string().optional().describe("only what was sent in this team, or by or to one of its agents");
+
+/** In a query the states are one text with commas. */
+const states = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",") : value),
+  z.array(z.enum(deliveryStates)).max(deliveryStates.length),
+);
+
+/** Which messages, for `log` and its count. */
+const LogQuery = z.object({
+  agent: agentAddress.optional().describe("only messages that this agent sent or received"),
+  from: agentAddress.optional().describe("only messages from this agent"),
+  to: agentAddress.optional().describe("only messages that went to this agent"),
+  team: listedTeam,
+  states: states.optional().describe("only messages of which a delivery is in one of these states"),
+  thread: messageTag.optional().describe("only the conversation of the message with this tag"),
+  grep: z
+    .string()
+    .max(longestSearch)
+    .optional()
+    .describe('only messages with all these words; "in quotes" next to each other, word* for a beginning'),
+  since: sinceTime.optional(),
+  until: count.optional().describe("only messages that were accepted before this moment"),
+  after: z.string().optional().describe("an id: only messages that were accepted after it"),
+  before: z.string().optional().describe("an id: only messages that were accepted before it"),
+});
 
 export const messageOperations = [
   operation({
@@ -84,36 +113,47 @@ export const messageOperations = [
     name: "log",
     summary: "List messages, newest last, by agent, thread or text.",
     access: "readable",
-    input: z.object({
-      agent: agentAddress.optional().describe("only messages that this agent sent or received"),
-      team: listedTeam,
-      thread: messageTag.optional().describe("only the conversation of the message with this tag"),
-      grep: z
-        .string()
-        .optional()
-        .describe('only messages with all these words; "in quotes" next to each other, word* for a beginning'),
-      since: sinceTime.optional(),
-      before: z.string().optional().describe("an id: only messages that were accepted before it"),
-      limit: limit.optional(),
-    }),
+    input: LogQuery.extend({ limit: limit.optional() }),
     output: z.array(ReceiptView),
-    async run(parts: MessageParts, { agent: address, team, thread, grep, since, before, limit }, { caller }) {
+    async run(parts: MessageParts, { limit: most, ...query }, { caller }) {
       const { callers, mailbox, rights } = parts;
-      const teamFilter = teamFilterOf(parts);
       const from = await callers.sender(caller);
-      const agent = address === undefined ? undefined : agentCalled(address, from, parts).id;
-      const threadId = thread === undefined ? undefined : threadCalled(parts, thread, from);
-      if (before !== undefined && !isReadable(parts, before, from)) return [];
-      const filter = {
-        ...(agent && { agent }),
-        ...(team !== undefined && { team: teamFilter(team) }),
-        ...(threadId && { thread: threadId }),
-        ...(grep && { grep }),
-        ...(since && { since }),
-        ...(before && { before }),
-        ...(limit && { limit }),
-      };
-      return readLog(mailbox, rights, from, filter).map((receipt) => receiptView(rights.shown(from, receipt), parts));
+      const filter = filterOf(parts, query, from);
+      if (filter === null) return [];
+      const receipts = readLog(mailbox, rights, from, { ...filter, oldest: false, ...(most && { limit: most }) });
+      return receipts.map((receipt) => receiptView(rights.shown(from, receipt), parts));
+    },
+  }),
+
+  operation({
+    name: "logCount",
+    summary: "Count the messages that `log` would list without a limit.",
+    access: "readable",
+    input: LogQuery,
+    output: z.object({ count: z.number().int() }),
+    async run(parts: MessageParts, query, { caller }) {
+      const { callers, mailbox, rights } = parts;
+      const from = await callers.sender(caller);
+      const filter = filterOf(parts, query, from);
+      if (filter === null) return { count: 0 };
+      const agents = rights.readsEverything(from) ? undefined : rights.readable(from);
+      return { count: mailbox.logCount({ ...filter, ...(agents && { agents }) }) };
+    },
+  }),
+
+  operation({
+    name: "lastMessages",
+    summary: "List the last message of each agent, sent or received; each message once.",
+    access: "readable",
+    input: z.object({ team: z.string().optional().describe("only of this team's agents") }),
+    output: z.array(ReceiptView),
+    async run(parts: MessageParts, { team }, { caller }) {
+      const { callers, directory, mailbox, rights, teams } = parts;
+      const from = await callers.sender(caller);
+      const agents = team === undefined ? directory.agents() : directory.roster.inTeam(teams.mustExist(team));
+      const readable = agents.filter(({ id }) => rights.reads(from, id));
+      const ids = new Set(readable.flatMap(({ id }) => mailbox.lastMessage(id)?.id ?? []));
+      return [...ids].map((id) => receiptView(rights.shown(from, mailbox.receipt(id)!), parts));
     },
   }),
 
@@ -206,6 +246,28 @@ function successors(
     const successor = found.get(agent) ?? { id: agent, name: agentName };
     if (successor instanceof TielineError) throw successor;
     return successor;
+  };
+}
+
+type Query = z.output<typeof LogQuery>;
+
+/** The query with its names resolved. Null: it refers to a message that the caller may not read. */
+function filterOf(parts: MessageParts, query: Query, from: Sender): LogFilter | null {
+  const { agent, team, thread, grep, since, until, after, before, states: wanted } = query;
+  if (before !== undefined && !isReadable(parts, before, from)) return null;
+  const idOf = (address: string): AgentId => agentCalled(address, from, parts).id;
+  return {
+    ...(agent !== undefined && { agent: idOf(agent) }),
+    ...(query.from !== undefined && { from: idOf(query.from) }),
+    ...(query.to !== undefined && { to: idOf(query.to) }),
+    ...(team !== undefined && { team: teamFilterOf(parts)(team) }),
+    ...(wanted !== undefined && { states: wanted }),
+    ...(thread !== undefined && { thread: threadCalled(parts, thread, from) }),
+    ...(grep && { grep }),
+    ...(since && { since }),
+    ...(until !== undefined && { until }),
+    ...(after !== undefined && { after }),
+    ...(before !== undefined && { before }),
   };
 }
 

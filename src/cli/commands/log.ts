@@ -10,7 +10,7 @@ export default command({
   operation: "log",
   usage: ["log [agent]"],
   details: [
-    "Lists all teams; --team selects messages sent in that team or to its agents. Agents are shown as " +
+    "Lists all teams; --team selects messages sent by or to the agents of that team. Agents are shown as " +
       "team:name unless all are in your team.",
   ],
   args: [{ name: "agent", optional: true, complete: "agent", field: "agent" }],

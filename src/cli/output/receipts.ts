@@ -1,5 +1,5 @@
 import type { DeliveryView, ReceiptView, HistoryView } from "../../api/schema.ts";
-import { namesFor, teamOf, type Name } from "./names.ts";
+import { namesFor, qualified, teamOf, type Name } from "./names.ts";
 import { present, type Presenting } from "./present.ts";
 import { span } from "../input/times.ts";
 import type { Paint, TextStyle } from "./terminal.ts";
@@ -35,7 +35,7 @@ export function receiptLines(
   receipt: ReceiptView | HistoryView,
   paint: Paint,
   now: number,
-  nameOf: Name = namesFor(receipt.team),
+  nameOf: Name = namesAsWritten(receipt),
 ): string[] {
   const lines = receipt.deliveries.map((delivery) => deliveryLine(receipt, delivery, paint, now, nameOf));
   if (lines.length === 0)
@@ -51,15 +51,19 @@ export function recipientIn(
   receipt: Pick<ReceiptView, "team" | "to">,
   recipient: Pick<DeliveryView, "agent" | "team">,
 ): string {
-  return namesFor(receipt.team)(teamOf(receipt, recipient), recipient.agent);
+  return namesAsWritten(receipt)(teamOf(receipt, recipient), recipient.agent);
 }
+
+/** With the team where the address has it: mail from the user is filed under that team, which is not their own. */
+const namesAsWritten = ({ team, to }: Pick<ReceiptView, "team" | "to">): Name =>
+  to.includes(":") ? qualified : namesFor(team);
 
 export function deliveryLine(
   receipt: ReceiptView | HistoryView,
   delivery: DeliveryView,
   paint: Paint,
   now: number,
-  nameOf: Name = namesFor(receipt.team),
+  nameOf: Name = namesAsWritten(receipt),
 ): string {
   const words = [
     `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${nameOf(teamOf(receipt, delivery), delivery.agent)}`,

@@ -1,8 +1,9 @@
 import { openStates, shortened, type Delivery, type Transition } from "../../model/delivery.ts";
-import { deliveryId, type DeliveryId, type MessageId } from "../../model/ids.ts";
+import { deliveryId, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { wakes, whens, type Message } from "../../model/message.ts";
-import { TagTaken } from "../port.ts";
+import { TagTaken, type LogFilter } from "../port.ts";
 import type { Store } from "../store.ts";
+import { minuteMs, minutesKeptMs, type TallyCount, type TallySum } from "../statistics.ts";
 import { servedBefore } from "../steps.ts";
 import { containsAll, phrasesOf } from "../searchPhrases.ts";
 
@@ -12,6 +13,7 @@ export function memoryStore(id = "memory"): Store {
   const byTag = new Map<string, Message>();
   const deliveries = new Map<DeliveryId, Delivery>();
   const transitions = new Map<DeliveryId, Transition[]>();
+  let tallies: TallyCount[] = [];
   let lastId = 0;
 
   const every = (condition: (delivery: Delivery) => boolean): Delivery[] => [...deliveries.values()].filter(condition);
@@ -19,6 +21,35 @@ export function memoryStore(id = "memory"): Store {
   const newest = <T>(rows: T[], limit: number): T[] => rows.slice(Math.max(0, rows.length - limit));
   const usedBytes = (): number => [...messages.values()].reduce((sum, message) => sum + message.body.length, 0);
   const messageOf = (delivery: Delivery): Message => messages.get(delivery.messageId)!;
+
+  function matching(filter: LogFilter): Message[] {
+    const { agent, agents, from, to, states, team, thread, grep, since, until, before, after } = filter;
+    const phrases = phrasesOf(grep ?? "");
+    const all = [...messages.values()];
+    const placeOf = (one: string): number =>
+      messages.has(one as MessageId)
+        ? all.findIndex((message) => message.id === one)
+        : all.findLastIndex((message) => message.id < one);
+    const first = after === undefined ? 0 : placeOf(after) + 1;
+    const end = before === undefined ? all.length : placeOf(before);
+    const involves = (one: Message, those: readonly AgentId[]): boolean =>
+      those.includes(one.from.id) || of(one.id).some((delivery) => those.includes(delivery.agent));
+    return all
+      .slice(first, Math.max(first, end))
+      .filter(
+        (one) =>
+          (agent === undefined || involves(one, [agent])) &&
+          (agents === undefined || involves(one, agents)) &&
+          (from === undefined || one.from.id === from) &&
+          (to === undefined || of(one.id).some((delivery) => delivery.agent === to)) &&
+          (states === undefined || of(one.id).some(({ state }) => states.includes(state))) &&
+          (team === undefined || one.team === team.name || involves(one, team.members)) &&
+          (thread === undefined || one.thread === thread) &&
+          (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
+          (since === undefined || one.acceptedAt >= since) &&
+          (until === undefined || one.acceptedAt < until),
+      );
+  }
 
   return {
     id,
@@ -115,31 +146,31 @@ export function memoryStore(id = "memory"): Store {
         message: messageOf(delivery),
       }));
     },
-    log({ limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }) {
-      const phrases = phrasesOf(grep ?? "");
-      const all = [...messages.values()];
-      const placeOf = (id: string): number =>
-        messages.has(id as MessageId) ? all.findIndex((one) => one.id === id) : all.findLastIndex((one) => one.id < id);
-      const [from, to] = [
-        after === undefined ? 0 : placeOf(after) + 1,
-        before === undefined ? all.length : placeOf(before),
-      ];
-      const rows = all
-        .slice(from, Math.max(from, to))
-        .filter(
-          (one) =>
-            (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
-            (agents === undefined ||
-              agents.includes(one.from.id) ||
-              of(one.id).some((delivery) => agents.includes(delivery.agent))) &&
-            (team === undefined ||
-              one.team === team.name ||
-              of(one.id).some(({ agent: recipient }) => team.members.includes(recipient))) &&
-            (thread === undefined || one.thread === thread) &&
-            (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
-            (since === undefined || one.acceptedAt >= since),
-        );
+    log(filter) {
+      const { limit = 50, oldest = filter.after !== undefined } = filter;
+      const rows = matching(filter);
       return oldest ? rows.slice(0, limit) : newest(rows, limit);
+    },
+    logCount: (filter) => matching(filter).length,
+    lastMessage: (agent) => matching({ agent }).at(-1) ?? null,
+    nameOf(agent) {
+      const sent = matching({ from: agent }).at(-1)?.from;
+      const received = every((one) => one.agent === agent).at(-1);
+      if (sent !== undefined) return { name: sent.name, team: sent.team };
+      return received === undefined ? null : { name: received.agentName, team: null };
+    },
+    addTallies: (rows) => void tallies.push(...rows),
+    tallies({ measure, size, since, until, step, team }) {
+      const sums = new Map<string, TallySum>();
+      for (const one of tallies) {
+        if (one.size !== size || one.measure !== measure || one.at < since || one.at >= until) continue;
+        if (team !== undefined && one.team !== team) continue;
+        const bucket = step === null ? 0 : Math.floor((one.at - since) / step);
+        const { label, bound } = one;
+        const key = `${bucket} ${bound} ${label}`;
+        sums.set(key, { bucket, label, bound, count: (sums.get(key)?.count ?? 0) + one.count });
+      }
+      return [...sums.values()];
     },
     sentSince: (from, to, since) =>
       [...messages.values()]
@@ -182,6 +213,8 @@ export function memoryStore(id = "memory"): Store {
         messages.delete(message.id);
         byTag.delete(message.tag);
       }
+      const minutesFrom = Math.max(olderThan, freshSince - minutesKeptMs);
+      tallies = tallies.filter(({ size, at }) => at >= (size === minuteMs ? minutesFrom : olderThan - size));
       const isOver = looked.length < batch || (!crowded && looked.at(-1)!.acceptedAt >= olderThan);
       return { removed: old.length, next: isOver ? null : after + batch - old.length };
     },

@@ -2,6 +2,7 @@ import { openStates } from "../../model/delivery.ts";
 import type { Connection } from "../../os/sqlite/connection.ts";
 import type { Pruned, RetentionLimits } from "../port.ts";
 import { forgetProgressBeyondEnd, forgetWords, withWords } from "./searchIndex.ts";
+import { pruneTallies } from "./statistics.ts";
 
 /** Without the pages that are free: the file itself never shrinks. */
 export function usedBytes({ statement }: Connection): number {
@@ -50,6 +51,7 @@ export function prune(
     statement("DELETE FROM messages WHERE seq = ?").run(seq);
   }
   if (going.length > 0) forgetProgressBeyondEnd(connection);
+  if (after === 0) pruneTallies(connection, olderThan, freshSince);
   const last = looked.at(-1);
   const isOver = last === undefined || looked.length < batch || (!crowded && last.accepted_at >= olderThan);
   return { removed: going.length, next: isOver ? null : last.seq };

@@ -16,6 +16,7 @@ import {
   readers,
   seeded,
 } from "../../testing/damagedMailbox.ts";
+import { hourMs, measures } from "../statistics.ts";
 import { rebuild, type Rebuilt } from "./rebuild.ts";
 
 describe("rebuilding a mailbox from its pages", () => {
@@ -61,6 +62,10 @@ describe("rebuilding a mailbox from its pages", () => {
       before.mailbox.log({ limit: 1_000 }).map(({ message }) => message),
     );
     expect(after.documents.all("agent")).toEqual(before.documents.all("agent"));
+    for (const measure of measures) {
+      const query = { measure, size: hourMs, since: 0, until: Number.MAX_SAFE_INTEGER, step: null } as const;
+      expect(after.mailbox.tallies(query)).toEqual(before.mailbox.tallies(query));
+    }
     for (const { message } of before.mailbox.log({ limit: 50 })) {
       const [then, now] = [before.mailbox.history(message.id)!, after.mailbox.history(message.id)!];
       expect([...now.steps.values()]).toEqual([...then.steps.values()]);

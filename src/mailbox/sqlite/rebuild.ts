@@ -7,6 +7,7 @@ import { salvagedRows, type SalvagedRow, type SqliteValue } from "../../os/sqlit
 import { checksumOf, isIntact } from "./checksum.ts";
 import { presentWord, renamedStates } from "./renamedWords.ts";
 import type { MessageRow } from "./rows.ts";
+import { countHistory } from "./statistics.ts";
 
 export interface Rebuilt {
   readonly messages: number;
@@ -49,6 +50,7 @@ export function rebuild(damagedFile: string, into: Connection): Rebuilt {
   insertAll(into, rowsIn(damagedFile, columns), (table, row) => {
     if (table === "history" && !insert(into, table, row)) historyAlone.add(row["delivery"] as number);
   });
+  countHistory(into.database);
   for (const { values } of salvagedRows(damagedFile)) if (isMailbox(values)) id = values[0] as string;
 
   const number = (sql: string): number => (into.statement(sql).get() as { n: number }).n;

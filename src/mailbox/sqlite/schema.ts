@@ -3,6 +3,7 @@ import { kinds, whens } from "../../model/message.ts";
 import type { Migration } from "../../os/sqlite/connection.ts";
 import { addMissingChecksums } from "./checksum.ts";
 import { addVerbs, replaceRenamedWords } from "./renamedWords.ts";
+import { countHistory } from "./statistics.ts";
 
 const oneOf = (column: string, values: readonly string[]): string =>
   `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
@@ -121,4 +122,19 @@ tokenize = 'unicode61 remove_diacritics 2');
   `,
   replaceRenamedWords,
   addVerbs,
+  `
+  CREATE INDEX messages_by_team ON messages (team, seq);
+  CREATE INDEX deliveries_by_recipient ON deliveries (agent, message);
+  CREATE TABLE statistics (
+    size INTEGER NOT NULL,
+    measure TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    team TEXT NOT NULL,
+    label TEXT NOT NULL,
+    bound INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (size, measure, at, team, label, bound)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  countHistory,
 ];

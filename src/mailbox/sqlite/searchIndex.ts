@@ -47,18 +47,16 @@ export function forgetProgressBeyondEnd({ statement }: Connection): void {
   statement("UPDATE message_words_progress SET up_to = min(up_to, (SELECT coalesce(max(seq), 0) FROM messages))").run();
 }
 
-/** The condition on `messages` for a search. Text without any word is looked for as it is. */
-export function containing(
-  connection: Connection,
-  query: string,
-): { condition: string; parameters: SQLQueryBindings[] } {
+/** The numbers of the messages that contain the words. Text without any word is looked for as it is. */
+export function containing(connection: Connection, query: string): { set: string; parameters: SQLQueryBindings[] } {
   const phrases = phrasesOf(query);
-  if (phrases.length === 0) return { condition: "instr(body, ?) > 0", parameters: [query] };
+  if (phrases.length === 0) return { set: "SELECT seq FROM messages WHERE instr(body, ?) > 0", parameters: [query] };
+  const indexed = "SELECT rowid FROM message_words WHERE message_words MATCH ?";
+  const others = notIndexedYet(connection, phrases);
+  if (others.length === 0) return { set: indexed, parameters: [matchOf(phrases)] };
   return {
-    condition:
-      "(seq IN (SELECT rowid FROM message_words WHERE message_words MATCH ?) OR seq IN (SELECT value FROM " +
-      "json_each(?)))",
-    parameters: [matchOf(phrases), JSON.stringify(notIndexedYet(connection, phrases))],
+    set: `${indexed} UNION ALL SELECT value FROM json_each(?)`,
+    parameters: [matchOf(phrases), JSON.stringify(others)],
   };
 }
 

@@ -1,6 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import {
-  deadStates,
   longestHistory,
   openStates,
   shortened,
@@ -10,7 +9,7 @@ import {
 } from "../../model/delivery.ts";
 import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
-import { TagTaken, type InboxRow, type LogFilter } from "../port.ts";
+import { TagTaken, type FormerName, type InboxRow } from "../port.ts";
 import type { Store } from "../store.ts";
 import type { Connection } from "../../os/sqlite/connection.ts";
 import { isIntact } from "./checksum.ts";
@@ -26,15 +25,11 @@ import {
   type MessageRow,
 } from "./rows.ts";
 import { prune, usedBytes } from "./prune.ts";
-import { containing, indexWords, withWords } from "./searchIndex.ts";
+import { countQuery, logQuery, partOf, quoted } from "./logQuery.ts";
+import { indexWords, withWords } from "./searchIndex.ts";
+import { addTallies, sumTallies } from "./statistics.ts";
 
 const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
-const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");
-/** SQLite uses a partial index only for a query that repeats its condition. */
-const partOf = (state: DeliveryState): string => {
-  const group = [openStates, deadStates].find((states) => states.includes(state));
-  return group ? `AND state IN (${quoted(group)})` : "";
-};
 /** How many of the newest deliveries can have left a mark that is still compared. */
 const claimsHorizon = 10_000;
 /** How far back the hop count of a conversation is followed. */
@@ -220,6 +215,35 @@ export function sqliteStore(connection: Connection): Store {
       return (filter.oldest ?? filter.after !== undefined) ? found : found.reverse();
     },
 
+    logCount: (filter) =>
+      withWords(connection, () => {
+        const { sql, parameters } = countQuery(connection, filter);
+        return get<{ n: number }>(sql, ...parameters)!.n;
+      }),
+
+    lastMessage(agent) {
+      const row = get<MessageRow>(
+        `SELECT * FROM messages WHERE seq = (SELECT max(seq) FROM (
+           SELECT (SELECT message FROM deliveries WHERE agent = ?1 ORDER BY id DESC LIMIT 1) AS seq
+           UNION ALL SELECT (SELECT seq FROM messages WHERE from_id = ?1 ORDER BY accepted_at DESC LIMIT 1)))`,
+        agent,
+      );
+      return row && rowToMessage(row);
+    },
+
+    nameOf: (agent) =>
+      get<FormerName>(
+        "SELECT from_name AS name, from_team AS team FROM messages WHERE from_id = ? ORDER BY accepted_at DESC LIMIT 1",
+        agent,
+      ) ??
+      get<FormerName>(
+        "SELECT agent_name AS name, NULL AS team FROM deliveries WHERE agent = ? ORDER BY id DESC LIMIT 1",
+        agent,
+      ),
+
+    addTallies: (rows) => addTallies(connection, rows),
+    tallies: (query) => sumTallies(connection, query),
+
     sentSince(from, to, since) {
       const counted = "m.from_id = ? AND m.accepted_at > ?";
       const row =
@@ -303,52 +327,4 @@ export function identify({ statement, commit, run }: Connection): string {
   const id = uuidv7(systemClock()).slice(-12);
   commit(() => statement("INSERT INTO mailbox (id) VALUES (?)").run(id));
   return id;
-}
-
-function logQuery(
-  connection: Connection,
-  { limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }: LogFilter,
-): { sql: string; parameters: SQLQueryBindings[] } {
-  const conditions: string[] = [];
-  const parameters: SQLQueryBindings[] = [];
-  const where = (condition: string, ...values: SQLQueryBindings[]): void => {
-    conditions.push(condition);
-    parameters.push(...values);
-  };
-  if (agent !== undefined)
-    where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
-  if (agents !== undefined) {
-    const ids = agents.map(() => "?").join(", ");
-    where(
-      `(from_id IN (${ids}) OR seq IN (SELECT message FROM deliveries WHERE agent IN (${ids})))`,
-      ...agents,
-      ...agents,
-    );
-  }
-  if (team !== undefined) {
-    const members = team.members.map(() => "?").join(", ");
-    where(
-      `(team = ? OR seq IN (SELECT message FROM deliveries WHERE agent IN (${members})))`,
-      team.name,
-      ...team.members,
-    );
-  }
-  if (thread !== undefined) where("thread = ?", thread);
-  if (grep !== undefined) {
-    const { condition, parameters: searched } = containing(connection, grep);
-    where(condition, ...searched);
-  }
-  if (since !== undefined) where("accepted_at >= ?", since);
-  if (before !== undefined) where("seq < (SELECT seq FROM messages WHERE id = ?)", before);
-  // Ids tell the time, which can be set back; the order of acceptance is that of the numbers. What was removed has
-  // none.
-  if (after !== undefined)
-    where(
-      "seq > coalesce((SELECT seq FROM messages WHERE id = ?), (SELECT max(seq) FROM messages WHERE id < ?), 0)",
-      after,
-      after,
-    );
-  const order = oldest ? "seq" : "seq DESC";
-  const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return { sql: `SELECT * FROM messages ${filter} ORDER BY ${order} LIMIT ?`, parameters: [...parameters, limit] };
 }

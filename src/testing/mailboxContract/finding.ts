@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Mailbox } from "../../mailbox/port.ts";
+import type { LogFilter, Mailbox } from "../../mailbox/port.ts";
+import type { DeliveryState } from "../../model/delivery.ts";
 import { agentId, type AgentId, type Clock } from "../../model/ids.ts";
 import type { Draft, Message, Sender } from "../../model/message.ts";
 
@@ -101,5 +102,69 @@ export function finding(subject: () => Searched): void {
     expect(bodies({ before: first.id })).toEqual([]);
     expect(bodies({ before: second.id, limit: 1 })).toEqual(["alpha ONE"]);
     expect(bodies({ since: clock(), oldest: true })).toEqual(["beta"]);
+    expect(bodies({ until: clock() })).toEqual(["alpha ONE"]);
+    expect(bodies({ from: ana.id as AgentId, to: bob.id })).toEqual(["alpha ONE"]);
+    expect(bodies({ from: ana.id as AgentId, to: cy.id })).toEqual([]);
+  });
+
+  test("the log finds by the state of a delivery", async () => {
+    const { mailbox, message } = subject();
+    const [one] = (await mailbox.accept(message("cancelled for bob"), [bob, cy])).deliveries;
+    await mailbox.cancel(one!.messageId, bob.id);
+    await mailbox.accept(message("waits"), [bob]);
+    const bodies = (...states: DeliveryState[]): string[] => mailbox.log({ states }).map((found) => found.message.body);
+    expect(bodies("queued")).toEqual(["cancelled for bob", "waits"]);
+    expect(bodies("cancelled", "failed")).toEqual(["cancelled for bob"]);
+    expect(bodies("seen", "answered")).toEqual([]);
+    expect(bodies()).toEqual([]);
+  });
+
+  test("the log counts what it would list, each message once", async () => {
+    const { mailbox, message, wait, clock } = subject();
+    const teamed = (body: string, team: string): Message => ({ ...message(body, ana), team });
+    const first = teamed("alpha one", "web");
+    await mailbox.accept(first, [bob, cy]);
+    wait(1_000);
+    for (const body of ["beta one", "beta two"]) await mailbox.accept(teamed(body, "api"), [cy]);
+    const filters: LogFilter[] = [
+      {},
+      { agent: cy.id },
+      { agents: [bob.id, cy.id] },
+      { from: ana.id },
+      { to: cy.id },
+      { from: ana.id, to: bob.id },
+      { states: ["queued"] },
+      { states: ["queued", "cancelled"] },
+      { states: [] },
+      { team: { name: "web", members: [] } },
+      { team: { name: "api", members: [bob.id] } },
+      { team: { name: "other", members: [ana.id] } },
+      { grep: "one" },
+      { grep: "one", team: { name: "web", members: [] }, states: ["queued"], since: 0 },
+      { since: clock() },
+      { until: clock() },
+      { after: first.id },
+      { before: first.id },
+      { thread: first.id },
+    ];
+    const counts = (): number[] => filters.map((filter) => mailbox.logCount(filter));
+    const lengths = (): number[] => filters.map((filter) => mailbox.log({ ...filter, limit: 100 }).length);
+    expect(counts()).toEqual(lengths());
+    expect(counts().slice(0, 3)).toEqual([3, 3, 3]);
+    await mailbox.index(100);
+    expect(counts()).toEqual(lengths());
+  });
+
+  test("the last message of an agent is the newest that it sent or was sent", async () => {
+    const { mailbox, message, wait } = subject();
+    expect(mailbox.lastMessage(bob.id)).toBeNull();
+    await mailbox.accept(message("to bob", ana), [bob]);
+    wait(1_000);
+    await mailbox.accept(message("to cy", ana), [cy]);
+    const last = (agent: AgentId): string | undefined => mailbox.lastMessage(agent)?.body;
+    expect([last(ana.id), last(bob.id), last(cy.id)]).toEqual(["to cy", "to bob", "to cy"]);
+    expect(mailbox.nameOf(ana.id)).toEqual({ name: "ana", team: "web" });
+    expect(mailbox.nameOf(bob.id)).toEqual({ name: "bob", team: null });
+    expect(mailbox.nameOf(agentId("unknown"))).toBeNull();
   });
 }
