@@ -16,6 +16,7 @@ const views: Readonly<Record<string, View>> = {
   g: "graph",
   n: "numbers",
   e: "terminal",
+  l: "events",
 };
 const patienceMs = 1_200;
 

@@ -22,6 +22,7 @@ const drawn: Record<View, (props: object) => VNode | null> = {
   queue: later(() => import("./views/queue.tsx").then((loaded) => loaded.QueueView)),
   graph: later(() => import("./views/graph.tsx").then((loaded) => loaded.GraphView)),
   numbers: later(() => import("./views/numbers.tsx").then((loaded) => loaded.NumbersView)),
+  events: later(() => import("./views/events.tsx").then((loaded) => loaded.EventsView)),
   agents: later(() => import("./views/agent.tsx").then((loaded) => loaded.AgentPage)),
   terminal: later(() => import("./views/terminal.tsx").then((loaded) => loaded.TerminalView)),
 };

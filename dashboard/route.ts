@@ -1,7 +1,17 @@
 import { computed, signal } from "@preact/signals";
 import { linkIn, type SignInLink } from "../src/client/pageProtocol.ts";
 
-export const views = ["team", "messages", "waiting", "queue", "graph", "numbers", "terminal", "agents"] as const;
+export const views = [
+  "team",
+  "messages",
+  "waiting",
+  "queue",
+  "graph",
+  "numbers",
+  "terminal",
+  "events",
+  "agents",
+] as const;
 export type View = (typeof views)[number];
 
 /** The link that this page was opened with. It leaves the address at once, because it works only once. */

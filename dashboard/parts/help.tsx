@@ -14,6 +14,7 @@ const views: Keys = [
   ["g g", "graph"],
   ["g n", "numbers"],
   ["g e", "terminal"],
+  ["g l", "events"],
 ];
 
 const everywhere: Keys = [
@@ -68,6 +69,11 @@ const here: Readonly<Record<View, Keys>> = {
     ["i", "type into the pane"],
     ["Ctrl ]", "stop typing"],
     ["w", "write to the agent"],
+  ],
+  events: [
+    ["o", "kind"],
+    ["a", "agent"],
+    ["p", "pause, continue"],
   ],
   agents: [
     ["w", "write to the agent"],

@@ -11,6 +11,7 @@ const paths = {
     "7l8 4m0 2-7 4",
   numbers: "M5 20V11m7 9V4m7 16v-6",
   terminal: "M4 5h16v14H4V5Zm3 4 3 3-3 3m5 0h5",
+  events: "M5 6h.01M5 12h.01M5 18h.01M9 6h10M9 12h10M9 18h7",
   compose: "M4 20h4L19 9l-4-4L4 16v4Z",
   search: "M11 17a6 6 0 1 0 0-12 6 6 0 0 0 0 12Zm5-1 4 4",
   close: "M6 6l12 12M18 6 6 18",

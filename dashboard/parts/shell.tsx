@@ -26,6 +26,7 @@ const labels: Record<View, string> = {
   graph: "Graph",
   numbers: "Numbers",
   terminal: "Terminal",
+  events: "Events",
   agents: "Agent",
 };
 const keys: Partial<Record<View, string>> = {
@@ -36,6 +37,7 @@ const keys: Partial<Record<View, string>> = {
   graph: "g",
   numbers: "n",
   terminal: "e",
+  events: "l",
 };
 
 /** The page of an agent is reached from what names the agent. */

@@ -48,7 +48,9 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
   }, [rows.length, first, height.value]);
 
   function scrolled(): void {
-    const element = box.current!;
+    const element = box.current;
+    // The list may have gone between the scrolling and its event.
+    if (element === null) return;
     top.value = element.scrollTop;
     stuck.current = element.scrollTop + element.clientHeight >= element.scrollHeight - 4;
     if (stuck.current) onBottom?.();

@@ -4,8 +4,27 @@ import { contrastFaults, nameless } from "./access.ts";
 import { onStage } from "./onStage.ts";
 import { says } from "./stage.ts";
 
-const hashes = ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers", "#/terminal/web:lead"];
-const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "Graph", n: "Numbers", e: "Terminal" };
+const hashes = [
+  "#/team",
+  "#/messages",
+  "#/waiting",
+  "#/queue",
+  "#/graph",
+  "#/numbers",
+  "#/terminal/web:lead",
+  "#/events",
+  "#/agents/web:lead",
+];
+const views = {
+  t: "Team",
+  m: "Messages",
+  w: "Waiting for you",
+  q: "Queue",
+  g: "Graph",
+  n: "Numbers",
+  e: "Terminal",
+  l: "Events",
+};
 
 /** Every way of using the page: keys, screen readers, little motion, small windows, hidden pages. */
 await onStage("the accessible dashboard", ({ stage, page, faults, show }) => {
