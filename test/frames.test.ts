@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { InboxView } from "../src/api/schema.ts";
-import { textOf as hookText } from "../src/intake/hooks/standard.ts";
+import { textOf as hookText } from "../src/delivery/transports/hook/hookText.ts";
 import { answerText, letterText, messageText } from "../src/mcp/toolText.ts";
 import { envelope } from "../src/model/envelope.ts";
 import { agentId } from "../src/model/ids.ts";

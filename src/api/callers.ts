@@ -6,7 +6,7 @@ import type { Teams } from "../agents/teams.ts";
 import { untrusted, type Trust } from "../agents/trust/trust.ts";
 import { findProject } from "../config/projects.ts";
 import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
-import type { HookCall } from "../intake/hooks/call.ts";
+import type { HookCall } from "../providers/hooks/hookCall.ts";
 import type { HookCaller } from "../intake/hooks/door.ts";
 import { isLive, userId, type Agent, type Permission } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";

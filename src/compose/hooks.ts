@@ -1,11 +1,10 @@
 /** What happens when an agent's program calls a hook. */
-
 import { hookEndpoint, hookKind } from "../delivery/transports/hook/transport.ts";
-import type { HookChain } from "../intake/hooks/chain.ts";
-import { HookFlags } from "../intake/hooks/flags.ts";
+import type { HookChain } from "../providers/hooks/hookHandler.ts";
+import { HookFlags } from "../delivery/transports/hook/flags.ts";
 import { turnText } from "../intake/hooks/handlers/turnText.ts";
 import type { HookPlace } from "../intake/hooks/place.ts";
-import { standardHooks } from "../intake/hooks/standard.ts";
+import { hookHandlers } from "./hookHandlers.ts";
 import type { Connections } from "../providers/connections.ts";
 import type { Agents } from "./agents.ts";
 import type { DeliveryArea } from "./delivery.ts";
@@ -18,7 +17,7 @@ export interface Hooks {
   readonly place: HookPlace;
   readonly chain: HookChain;
   readonly flags: HookFlags;
-  readonly urgency: ReturnType<typeof standardHooks>["urgency"];
+  readonly urgency: ReturnType<typeof hookHandlers>["urgency"];
 }
 
 export interface HooksParts
@@ -37,7 +36,7 @@ export function hooksOf(parts: HooksParts): Hooks {
   const { submissions, connections, place } = parts;
   const { transcripts } = connections;
   const own = connections.all.flatMap((one) => one.hookHandlers?.({ router }) ?? []);
-  const hooks = standardHooks({
+  const hooks = hookHandlers({
     ...{ directory, mailbox, courier, report, clock, timers },
     joined(agent, call) {
       const { sessionId } = call;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { objectTeam, type ObjectTeam } from "../testing/objectTeam.ts";
 import { turnText } from "./hooks/handlers/turnText.ts";
-import { readHookCall } from "./hooks/call.ts";
+import { readHookCall } from "../providers/hooks/hookCall.ts";
 import { ownIdOf, Submissions } from "./submissions.ts";
 import { speaking } from "../testing/hookCalls.ts";
 

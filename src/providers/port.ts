@@ -4,7 +4,7 @@ import type { ReportedState } from "../agents/status/reportedState.ts";
 import type { EndpointSchema } from "../delivery/transports/endpointKind.ts";
 import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
 import type { SessionRecord } from "../delivery/transports/sessionRecord.ts";
-import type { HookHandler } from "../intake/hooks/chain.ts";
+import type { HookHandler } from "./hooks/hookHandler.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, AgentState, Endpoint } from "../model/agent.ts";
 import type { AgentId, Clock, DeliveryId } from "../model/ids.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
 import type { Output } from "../api/schema.ts";
-import type { HookCall } from "../intake/hooks/call.ts";
+import type { HookCall } from "../providers/hooks/hookCall.ts";
 import { hookPlaceIn } from "../intake/hooks/place.ts";
 import { providers } from "../compose/providers.ts";
 

@@ -132,6 +132,16 @@ export const rules: readonly Rule[] = [
     broken: [sourceOf("src/routing/router.ts", `import { openServer } from "../tmux/server.ts";`)],
   },
   {
+    name: "what goes out does not depend on what comes in",
+    violations: (sources) =>
+      importing(
+        product(sources, "delivery", "providers"),
+        (target) => !isIn(target, "intake"),
+        "delivery and providers import nothing of intake",
+      ),
+    broken: [sourceOf("src/delivery/a.ts", `import { Spool } from "../intake/hooks/spool.ts";`)],
+  },
+  {
     name: "tmux/ knows tmux and nothing of messages",
     violations: (sources) => {
       const allowed = (target: string): boolean => !isOurs(target) || isInOne(target, ["tmux", "model", "os"]);

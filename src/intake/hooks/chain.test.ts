@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { anAgent } from "../../testing/agents.ts";
 import { hookCall, speaking } from "../../testing/hookCalls.ts";
-import { describeTool, readHookCall } from "./call.ts";
-import { createHookChain, type HandlerAnswer, type HandlerKind, type HookHandler } from "./chain.ts";
+import { describeTool, readHookCall } from "../../providers/hooks/hookCall.ts";
+import { createHookChain } from "./chain.ts";
+import type { HandlerAnswer, HandlerKind, HookHandler } from "../../providers/hooks/hookHandler.ts";
 import { answerFor } from "./wire.ts";
 
 const agent = anAgent({ name: "ana" });

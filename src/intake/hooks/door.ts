@@ -1,7 +1,7 @@
 /** Where hook calls come in: all through the spool, those that wait for an answer by a question on the socket. */
 import type { HookPlace } from "./place.ts";
-import { readHookCall, type HookCall } from "./call.ts";
-import type { HookChain, Verdict } from "./chain.ts";
+import { readHookCall, type HookCall } from "../../providers/hooks/hookCall.ts";
+import type { HookChain, Verdict } from "../../providers/hooks/hookHandler.ts";
 import { Spool, type SpooledCall } from "./spool.ts";
 import { answerFor } from "./wire.ts";
 import type { Agent } from "../../model/agent.ts";

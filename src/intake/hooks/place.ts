@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { atomicUpdate } from "../../os/atomicWrite.ts";
 import { shellWord } from "../../os/shell.ts";
@@ -59,20 +59,4 @@ export function layHookPlace(place: HookPlace, surroundings: Surroundings): void
 function programText(script: string, { root }: HookPlace, { socket, bun }: Surroundings): string {
   const variables = Object.entries({ hooks: root, socket, bun }).map(([name, value]) => `${name}=${shellWord(value)}`);
   return ["#!/bin/sh", ...variables, script].join("\n");
-}
-
-/** Session ids become file names. */
-const isPlainSessionId = (sessionId: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(sessionId);
-
-/**
- * Tells the hooks of a session at which events they have to ask; none: no file. Whole at every moment, because hooks
- * read it.
- */
-export function flagEvents(place: HookPlace, sessionId: string, events: readonly string[]): void {
-  if (!isPlainSessionId(sessionId)) return;
-  const flag = join(place.mail, sessionId);
-  if (events.length === 0) return rmSync(flag, { force: true });
-  const draft = join(place.root, `flag.${process.pid}.new`);
-  writeFileSync(draft, `${events.join(" ")}\n`, { mode: 0o600 });
-  renameSync(draft, flag);
 }

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plantBunSettings } from "../../testing/bunSettings.ts";
 import { until } from "../../testing/until.ts";
-import { flagEvents, hookPlaceIn, layHookPlace } from "./place.ts";
+import { flagEvents } from "../../delivery/transports/hook/flags.ts";
+import { hookPlaceIn, layHookPlace } from "./place.ts";
 import { Spool, type SpooledCall } from "./spool.ts";
 import { resultOf } from "../../testing/childResult.ts";
 

@@ -1,6 +1,6 @@
 import type { HookAnswer } from "../../providers/hooks/hookDialect.ts";
-import type { HookCall } from "./call.ts";
-import type { Verdict } from "./chain.ts";
+import type { HookCall } from "../../providers/hooks/hookCall.ts";
+import type { Verdict } from "../../providers/hooks/hookHandler.ts";
 
 /** Events that stop something when they are answered with a refusal. Elsewhere there is nothing left to refuse. */
 const refusable: ReadonlySet<string> = new Set(["PreToolUse"]);

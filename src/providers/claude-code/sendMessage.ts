@@ -8,8 +8,8 @@ import { TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
 import type { Receipt } from "../../model/receipt.ts";
 import type { Router } from "../../routing/router.ts";
-import type { HookCall, ToolUse } from "../../intake/hooks/call.ts";
-import type { HookHandler } from "../../intake/hooks/chain.ts";
+import type { HookCall, ToolUse } from "../hooks/hookCall.ts";
+import type { HookHandler } from "../hooks/hookHandler.ts";
 import type { ProviderHookHandlers } from "../port.ts";
 
 export interface SendMessageParts {

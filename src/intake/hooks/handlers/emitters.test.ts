@@ -3,7 +3,7 @@ import { userAgent } from "../../../agents/directory/roster.ts";
 import type { Agent } from "../../../model/agent.ts";
 import type { Fact } from "../../../model/event.ts";
 import { agentId } from "../../../model/ids.ts";
-import { readHookCall } from "../call.ts";
+import { readHookCall } from "../../../providers/hooks/hookCall.ts";
 import { createHookChain } from "../chain.ts";
 import { emitters } from "./emitters.ts";
 import { speaking } from "../../../testing/hookCalls.ts";

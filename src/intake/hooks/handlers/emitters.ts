@@ -1,7 +1,7 @@
 import type { Emit } from "../../../model/event.ts";
 import type { Agent } from "../../../model/agent.ts";
-import type { HookCall } from "../call.ts";
-import type { HookHandler } from "../chain.ts";
+import type { HookCall } from "../../../providers/hooks/hookCall.ts";
+import type { HookHandler } from "../../../providers/hooks/hookHandler.ts";
 
 /** What a program says can be a whole file; who watches needs its beginning. */
 const maxTextLength = 16_384;

@@ -1,8 +1,8 @@
 import type { Directory } from "../../../agents/directory/directory.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import type { Agent, AgentState } from "../../../model/agent.ts";
-import type { HookCall } from "../call.ts";
-import type { HookHandler } from "../chain.ts";
+import type { HookCall } from "../../../providers/hooks/hookCall.ts";
+import type { HookHandler } from "../../../providers/hooks/hookHandler.ts";
 
 /** The session that an agent is in now. It changes when the user clears or resumes a conversation. */
 export function sessionObserver(

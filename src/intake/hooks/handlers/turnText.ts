@@ -2,8 +2,8 @@ import type { Agent } from "../../../model/agent.ts";
 import { systemClock, type Clock } from "../../../model/ids.ts";
 import type { Submissions } from "../../submissions.ts";
 import { createTextParser } from "../../text/parser.ts";
-import type { HookCall } from "../call.ts";
-import type { HookHandler } from "../chain.ts";
+import type { HookCall } from "../../../providers/hooks/hookCall.ts";
+import type { HookHandler } from "../../../providers/hooks/hookHandler.ts";
 
 /** Sends the text markers in the last message of a turn, for agents whose profile asks for it. */
 export function turnText(

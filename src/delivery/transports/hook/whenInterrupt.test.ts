@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
-import { createCourier } from "../../../delivery/courier.ts";
+import { createCourier } from "../../courier.ts";
 import { openMailbox } from "../../../mailbox/mailbox.ts";
 import { memoryStore } from "../../../mailbox/memory/store.ts";
 import { userId } from "../../../model/agent.ts";
 import { seal, type When } from "../../../model/message.ts";
 import { anAgent } from "../../../testing/agents.ts";
 import { hookCall } from "../../../testing/hookCalls.ts";
-import type { HookCall } from "../call.ts";
-import { createHookChain } from "../chain.ts";
-import { mailAtBoundaries, type HookText } from "./mail.ts";
-import { urgency } from "./urgency.ts";
+import type { HookCall } from "../../../providers/hooks/hookCall.ts";
+import { createHookChain } from "../../../intake/hooks/chain.ts";
+import type { HookText } from "./hookText.ts";
+import { whenInterrupt } from "./whenInterrupt.ts";
+import { whenToolOrTurn } from "./whenToolOrTurn.ts";
 
 /** An agent whose only transport is its hooks. */
 function aSession() {
@@ -24,8 +25,8 @@ function aSession() {
       ? { text: whole, inline: true, changes: [] }
       : { text: `[${tag}] rings`, inline: false, changes: [] };
   };
-  const urgent = urgency({ courier, mailbox, text });
-  const chain = createHookChain([...urgent.observers, urgent.guard, mailAtBoundaries({ courier, text })], report);
+  const urgent = whenInterrupt({ courier, mailbox, text });
+  const chain = createHookChain([...urgent.observers, urgent.guard, whenToolOrTurn({ courier, text })], report);
   return {
     urgent,
     mailbox,

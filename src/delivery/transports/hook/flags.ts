@@ -1,18 +1,25 @@
-import { existsSync, readdirSync } from "node:fs";
-import type { Mailbox } from "../../mailbox/port.ts";
-import type { Agent } from "../../model/agent.ts";
-import type { Delivery } from "../../model/delivery.ts";
-import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../../model/ids.ts";
-import type { Providers } from "../../providers/providers.ts";
-import type { HookChain } from "./chain.ts";
-import { eventsWithMail } from "./handlers/mail.ts";
-import { underwayMs } from "./handlers/urgency.ts";
-import { flagEvents, type HookPlace } from "./place.ts";
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Mailbox } from "../../../mailbox/port.ts";
+import type { Agent } from "../../../model/agent.ts";
+import type { Delivery } from "../../../model/delivery.ts";
+import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../../../model/ids.ts";
+import type { Providers } from "../../../providers/providers.ts";
+import type { HookChain } from "../../../providers/hooks/hookHandler.ts";
+import { eventsWithMail } from "./whenToolOrTurn.ts";
+import { underwayMs } from "./whenInterrupt.ts";
+
+/** Folders of the hooks in the home. */
+interface FlagPlace {
+  readonly root: string;
+  /** A file for each session, with the events at which its hooks have to ask. */
+  readonly mail: string;
+}
 
 export interface HookFlagParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "heads">;
   readonly agentOf: (id: AgentId) => Agent | null;
-  readonly place: HookPlace;
+  readonly place: FlagPlace;
   readonly providers: Pick<Providers, "dialect" | "eventNames">;
   /** Whether an urgent message still refuses the agent's tool calls. */
   readonly isRefusing: (id: AgentId) => boolean;
@@ -106,4 +113,20 @@ export class HookFlags implements Disposable {
       this.parts.report("the flag for waiting mail", fault);
     }
   }
+}
+
+/** Session ids become file names. */
+const isPlainSessionId = (sessionId: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(sessionId);
+
+/**
+ * Tells the hooks of a session at which events they have to ask; none: no file. Whole at every moment, because hooks
+ * read it.
+ */
+export function flagEvents(place: FlagPlace, sessionId: string, events: readonly string[]): void {
+  if (!isPlainSessionId(sessionId)) return;
+  const flag = join(place.mail, sessionId);
+  if (events.length === 0) return rmSync(flag, { force: true });
+  const draft = join(place.root, `flag.${process.pid}.new`);
+  writeFileSync(draft, `${events.join(" ")}\n`, { mode: 0o600 });
+  renameSync(draft, flag);
 }

@@ -3,7 +3,7 @@
  * may have asked for several calls at once, so every call is refused until the main thread asks its model again.
  * Subagents are stopped as well, but the main thread does not read what they get: it does not count as delivered.
  */
-import type { Collected, Courier } from "../../../delivery/courier.ts";
+import type { Collected, Courier } from "../../courier.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import type { Agent } from "../../../model/agent.ts";
 import type { Delivery } from "../../../model/delivery.ts";
@@ -12,9 +12,9 @@ import type { AgentId, Clock, DeliveryId, MessageId } from "../../../model/ids.t
 import type { Message } from "../../../model/message.ts";
 import { Ages } from "../../../os/ages.ts";
 import { systemTimers, type Timers } from "../../../os/timers.ts";
-import { describeTool, type HookCall } from "../call.ts";
-import type { HandlerAnswer, HookHandler } from "../chain.ts";
-import type { HookText } from "./mail.ts";
+import { describeTool, type HookCall } from "../../../providers/hooks/hookCall.ts";
+import type { HandlerAnswer, HookHandler } from "../../../providers/hooks/hookHandler.ts";
+import type { HookText } from "./hookText.ts";
 
 export interface UrgencyParts {
   readonly courier: Pick<Courier, "collect">;
@@ -51,7 +51,7 @@ const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
 export const underwayMs = 10_000;
 
-export function urgency(parts: UrgencyParts): Urgency {
+export function whenInterrupt(parts: UrgencyParts): Urgency {
   const { courier, mailbox, text, hasReadRefusal = async () => false, clock, timers = systemTimers } = parts;
   const ages = new Ages(clock);
   const refusals = new Map<AgentId, OngoingRefusal>();

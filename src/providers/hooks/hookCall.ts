@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HookDialect } from "../../providers/hooks/hookDialect.ts";
+import type { HookDialect } from "./hookDialect.ts";
 
 /**
  * One hook call of an agent program: it is about to do something, or has done it, and asks whether we have a word to

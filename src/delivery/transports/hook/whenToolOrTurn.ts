@@ -1,21 +1,17 @@
-import type { Courier } from "../../../delivery/courier.ts";
+import type { Courier } from "../../courier.ts";
 import { userId, type Agent } from "../../../model/agent.ts";
 import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { MessageId } from "../../../model/ids.ts";
 import type { Message, When } from "../../../model/message.ts";
 import type { HookDialect } from "../../../providers/hooks/hookDialect.ts";
-import { describeTool, type HookCall } from "../call.ts";
-import type { HookHandler } from "../chain.ts";
+import { describeTool, type HookCall } from "../../../providers/hooks/hookCall.ts";
+import type { HookHandler } from "../../../providers/hooks/hookHandler.ts";
+import type { HookText } from "./hookText.ts";
 
-export interface MailParts {
+interface MailParts {
   readonly courier: Pick<Courier, "collect">;
   readonly text: HookText;
 }
-
-/**
- * What the model reads of a message in a hook's answer: the whole text, or a summary if it has more than so many bytes.
- */
-export type HookText = (message: Message, call: HookCall, agent: Agent, limit: number) => Envelope;
 
 /** Which mail goes out at which moment. */
 const dueAt: Readonly<Record<string, readonly When[]>> = {
@@ -34,7 +30,7 @@ export const eventsWithMail = (whens: ReadonlySet<When>, agent: Agent, dialect: 
   );
 
 /** Waiting mail goes to the model with what it reads next anyway: a tool's result, a prompt, the end of its turn. */
-export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
+export function whenToolOrTurn({ courier, text }: MailParts): HookHandler {
   return {
     name: "waiting mail",
     events: Object.keys(dueAt),
