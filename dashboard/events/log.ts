@@ -45,7 +45,7 @@ const filter = computed<EventFilter>(() => ({
   ...(team.value !== null && { team: team.value }),
 }));
 export const isFiltered = computed(() => Object.keys(filter.value).length > 0 || range.value !== "");
-/** Changes when the list has to be read anew. */
+/** Changes when the list has to be read again. */
 export const question = computed(() => JSON.stringify([filter.value, range.value]));
 
 let asked = 0;
