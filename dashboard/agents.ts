@@ -82,12 +82,9 @@ export function heed(receipts: readonly ReceiptView[]): void {
   );
   for (const receipt of receipts) {
     const { from, team, summary, acceptedAt, deliveries } = receipt;
-    const told = (name: string, text: string): void => {
-      const id = byName.get(`${team}:${name}`);
-      if (id !== undefined) say(id, text, acceptedAt);
-    };
-    told(from, `→ ${recipientOf(receipt)}: ${summary}`);
-    for (const { agent } of deliveries) told(agent, `${from}: ${summary}`);
+    const sender = byName.get(`${team}:${from}`);
+    if (sender !== undefined) say(sender, `→ ${recipientOf(receipt)}: ${summary}`, acceptedAt);
+    for (const { agentId } of deliveries) say(agentId, `${from}: ${summary}`, acceptedAt);
   }
 }
 

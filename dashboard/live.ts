@@ -81,17 +81,18 @@ const lostTo = (problem: unknown): state.Connection =>
 
 async function load(): Promise<{ last: number }> {
   const client = inTeam(null);
-  const [events, agents, log, preferences] = await Promise.all([
+  const [events, agents, log, last, preferences] = await Promise.all([
     client.call("events", { limit: pastEvents }),
     client.call("ls", { all: true }),
     client.call("log", { limit: 200 }),
+    client.call("lastMessages", {}),
     client.call("preferences", {}),
   ]);
   batch(() => {
     adopt(preferences);
     setAgents(agents);
     mergeReceipts(log);
-    heed(log);
+    heed([...last, ...log]);
     state.hasOlder.value = log.length === 200;
     if (state.readUpTo.value === "") state.readUpTo.value = log.at(-1)?.id ?? "0";
     for (const event of events.events) applyPast(event);
@@ -216,7 +217,9 @@ function delivery(event: DeliveryFact): void {
           : { held: event.detail ?? event.reason, heldAt: cell.view.value.heldAt ?? event.at };
     update(event.agent, { pending: Math.max(0, pending + open(event.to) - open(event.from)), ...held });
   }
-  if (event.agent === "user" || isDead(event.to) || isDead(event.from)) soon(refreshOwn);
+  // A warning comes as a step without a change of state.
+  const isWarning = event.to === "delivered" && event.from === "delivered";
+  if (event.agent === "user" || isDead(event.to) || isDead(event.from) || isWarning) soon(refreshOwn);
   if (event.to === "uncertain" || event.from === "uncertain" || view.peek() === "queue") {
     queueChanged(event.agent);
   }

@@ -3,6 +3,7 @@ import "./style/page.css";
 import { effect } from "@preact/signals";
 import { render, type VNode } from "preact";
 import { keepFocus } from "./focus.ts";
+import { keepInAddress } from "./filters.ts";
 import { listenToKeys } from "./keys.ts";
 import { Announcements } from "./parts/announcements.tsx";
 import { later, loadAll } from "./later.tsx";
@@ -54,6 +55,7 @@ effect(() => {
   if (lagMs.value !== null) document.documentElement.dataset["lagMs"] = String(lagMs.value);
 });
 render(<Page />, document.getElementById("page")!);
+keepInAddress();
 listenToKeys();
 keepFocus(document.getElementById("page")!);
 keepTold();

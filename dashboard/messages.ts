@@ -58,6 +58,13 @@ export function cellOf(receipt: ReceiptView): MessageCell {
   return cell;
 }
 
+/** A cell with what the daemon has just said about its message. */
+export function updated(receipt: ReceiptView): MessageCell {
+  const cell = cellOf(receipt);
+  cell.receipt.value = receipt;
+  return cell;
+}
+
 /** Forgets the rows, not what is known of each message. */
 export function startAnew(): void {
   timeline.value = [];

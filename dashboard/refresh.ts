@@ -4,15 +4,21 @@ import type { ReceiptView } from "../src/client/browser.ts";
 import { failureOf, tell } from "./actions.ts";
 import { heed, setAgents } from "./agents.ts";
 import { inTeam } from "./api.ts";
-import { mergeReceipts, replay, startAnew } from "./messages.ts";
+import { mergeReceipts, replay, startAnew, updated } from "./messages.ts";
 import * as state from "./state.ts";
 import { messageByTag } from "./state.ts";
 
 const pageSize = 1_000;
 
 export async function refresh(): Promise<void> {
-  const agents = await inTeam(null).call("ls", { all: true });
-  batch(() => setAgents(agents));
+  const [agents, last] = await Promise.all([
+    inTeam(null).call("ls", { all: true }),
+    inTeam(null).call("lastMessages", {}),
+  ]);
+  batch(() => {
+    setAgents(agents);
+    heed(last);
+  });
   await Promise.all([refreshWaiting(), refreshTopologies(), catchUp()]);
 }
 
@@ -26,9 +32,12 @@ export async function refreshWaiting(): Promise<void> {
 const idOf = (name: string, team: string): string =>
   state.agents.peek().find(({ view: { value } }) => value.name === name && value.team === team)?.id ?? "";
 
-/** The user's own mail, what they are asked to approve, and dead letters. */
+const mostDead = 100;
+const mostUnconfirmed = 500;
+
+/** The user's own mail, what they are asked to approve, dead letters, and what is not confirmed read. */
 export async function refreshOwn(): Promise<void> {
-  const [mail, requests, dead] = await Promise.all([
+  const [mail, requests, dead, delivered] = await Promise.all([
     inTeam(null).call("inbox", {
       agent: "user",
       pending: state.keptUnread.peek().length === 0,
@@ -36,12 +45,19 @@ export async function refreshOwn(): Promise<void> {
       limit: 200,
     }),
     inTeam(null).call("requests", {}),
-    inTeam(null).call("dead", { limit: 100 }),
+    inTeam(null).call("dead", { limit: mostDead }),
+    inTeam(null).call("log", { states: ["delivered"], limit: mostUnconfirmed }),
   ]);
+  const all =
+    dead.length < mostDead
+      ? dead.length
+      : (await inTeam(null).call("logCount", { states: ["failed", "expired"] })).count;
   batch(() => {
     state.ownMail.value = mail;
-    state.requests.value = requests;
+    state.allRequests.value = requests;
     state.deadLetters.value = dead;
+    state.deadCount.value = all;
+    state.unconfirmed.value = delivered.map(updated);
   });
 }
 

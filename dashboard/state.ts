@@ -50,6 +50,8 @@ export const teamNames = stable(() => [...new Set(agents.value.map(({ view }) =>
 export const shownAgents = stable(() =>
   agents.value.filter(({ view }) => team.value === null || view.value.team === team.value),
 );
+/** Whether something of this team is shown; null: it belongs to none. */
+const isShown = (of: string | null): boolean => team.value === null || of === team.value;
 /** The team that new things are made in. */
 export const actingTeam = computed(() => team.value ?? (teamNames.value.length === 1 ? teamNames.value[0]! : null));
 
@@ -91,8 +93,13 @@ export const ownMail = signal<readonly InboxView[]>([]);
  */
 export const keptUnread = kept<readonly string[]>("keptUnread", []);
 /** What agents ask to be approved. Reading it does not answer it, so it is no mail here. */
-export const requests = signal<Output<"requests">>([]);
+export const allRequests = signal<Output<"requests">>([]);
+export const requests = stable(() => allRequests.value.filter(({ team: of }) => isShown(of)));
+/** The newest, and how many there are. */
 export const deadLetters = signal<readonly ReceiptView[]>([]);
+export const deadCount = signal(0);
+/** Messages that were delivered and not confirmed read. */
+export const unconfirmed = signal<readonly MessageCell[]>([]);
 export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
 
@@ -107,7 +114,7 @@ const isWaiting = ({ state }: InboxView): boolean => state === "queued" || state
 const isMail = ({ request }: InboxView): boolean => request === null;
 export const openMail = stable(() =>
   ownMail.value
-    .filter(isMail)
+    .filter((mail) => isMail(mail) && isShown(mail.team))
     .filter(
       (mail) =>
         (isWaiting(mail) && !answered.value.has(mail.id) && !dismissed.value.includes(mail.tag)) ||
@@ -117,15 +124,21 @@ export const openMail = stable(() =>
 
 export const askingStates = ["permission", "question", "dialog"] as const;
 export const asking = stable(() =>
-  agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)),
+  shownAgents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)),
 );
 export const uncertain = stable(() =>
-  queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)),
+  queue.value.filter(
+    ({ state, tag, team: of }) => state === "uncertain" && isShown(of) && !dismissed.value.includes(tag),
+  ),
 );
-export const liveDead = stable(() => deadLetters.value.filter(({ tag }) => !dismissed.value.includes(tag)));
+const concernsShown = ({ team: of, deliveries }: ReceiptView): boolean =>
+  isShown(of) || deliveries.some((one) => isShown(one.team));
+export const liveDead = stable(() =>
+  deadLetters.value.filter((receipt) => concernsShown(receipt) && !dismissed.value.includes(receipt.tag)),
+);
 const longHeldMs = 5 * 60_000;
 export const longHeld = stable(() =>
-  agents.value.filter(
+  shownAgents.value.filter(
     ({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs,
   ),
 );
@@ -142,10 +155,12 @@ export interface Unproved {
 export const unprovedKey = (tag: string, agent: string): string => `${tag} ${agent}`;
 export const unproved = computed((): readonly Unproved[] => {
   const groups = new Map<string, Unproved & { readonly messages: MessageCell[] }>();
-  for (const message of timeline.value.slice(-500)) {
-    const { team: inTeam, deliveries } = message.receipt.value;
-    for (const { agent, warning } of deliveries) {
-      if (warning === null || dismissed.value.includes(unprovedKey(message.tag, agent))) continue;
+  for (const message of unconfirmed.value) {
+    const { deliveries, team: filed } = message.receipt.value;
+    for (const { agent, warning, state, team: of } of deliveries) {
+      const inTeam = of ?? filed;
+      if (warning === null || state !== "delivered" || !isShown(inTeam)) continue;
+      if (dismissed.value.includes(unprovedKey(message.tag, agent))) continue;
       const key = JSON.stringify([inTeam, agent, warning]);
       const group = groups.get(key) ?? { team: inTeam, agent, warning, messages: [] };
       group.messages.push(message);

@@ -201,9 +201,11 @@ async function cancelReplaced({ tag, agent, team }: Replaced): Promise<void> {
   soon(refreshWaiting);
 }
 
-/** The team of a name that only one team has. */
+/** The team of an address, or of a name that only one team has. */
 function teamNamed(to: string): string | null {
-  const those = agents.value.map(({ view }) => view.value).filter(({ name }) => name === to);
+  const those = agents.value
+    .map(({ view }) => view.value)
+    .filter(({ name, team }) => name === to || `${team}:${name}` === to);
   return those.length === 1 ? those[0]!.team : null;
 }
 

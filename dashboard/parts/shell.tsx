@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { linkTo, view, views, type View } from "../route.ts";
+import { linkTo, setParams, view, views, type View } from "../route.ts";
 import {
   connection,
   isAway,
@@ -107,7 +107,7 @@ export function TopBar(): VNode {
         <select
           aria-label="Team"
           value={team.value ?? ""}
-          onChange={({ currentTarget }) => (team.value = currentTarget.value || null)}
+          onChange={({ currentTarget }) => setParams({ team: currentTarget.value || null })}
         >
           <option value="">All teams</option>
           {teamNames.value.map((name) => (

@@ -1,118 +1,125 @@
-import { computed, effect, signal, useSignal } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect } from "preact/hooks";
-import { inTeam } from "../api.ts";
-import { attempt, failureOf, tell } from "../actions.ts";
-import { kept } from "../kept.ts";
-import { cellOf, loadOlder, overall, recipientOf } from "../messages.ts";
+import { useEffect, useRef } from "preact/hooks";
+import { attempt } from "../actions.ts";
+import { highlight } from "../highlight.ts";
+import {
+  agentFilter,
+  clearFilters,
+  countText,
+  failure,
+  followList,
+  isEmpty,
+  isFiltered,
+  listKey,
+  loadOlder,
+  rangeFilter,
+  rangeFilters,
+  rows,
+  stateFilter,
+  stateFilters,
+} from "../messageList.ts";
+import { overall, recipientOf } from "../messages.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Windowed } from "../parts/windowed.tsx";
-import { linkTo, opened, view } from "../route.ts";
-import { agents, readUpTo, search, team, timeline, type MessageCell } from "../state.ts";
+import { linkTo, opened, type AddressParam } from "../route.ts";
+import { readUpTo, search, shownAgents, teamNames, timeline, type MessageCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
 import { timeOf } from "../times.ts";
 import { Thread } from "./thread.tsx";
 
 const rowHeight = 58;
-const states = ["every state", "open", "dead", "seen", "unread"] as const;
-const stateFilter = kept<(typeof states)[number]>("messages.state", "every state");
-const agentFilter = signal("");
-
-/** The search results; null: no search. */
-const found = signal<readonly MessageCell[] | null>(null);
-let searching = 0;
-effect(() => {
-  const words = search.value.trim();
-  if (view.value !== "messages" || words === "") {
-    found.value = null;
-    return;
-  }
-  const mine = ++searching;
-  setTimeout(() => {
-    if (mine !== searching) return;
-    inTeam(team.peek())
-      .call("log", { grep: words, limit: 500 })
-      .then((receipts) => {
-        if (mine === searching) found.value = receipts.map(cellOf);
-      })
-      .catch((thrown: unknown) => tell(failureOf(thrown).message, { bad: true }));
-  }, 120);
-});
-
-const isOpen = (cell: MessageCell): boolean => ["queued", "claimed", "uncertain"].includes(overall(cell.receipt.value));
-const tests: Record<(typeof states)[number], (cell: MessageCell) => boolean> = {
-  "every state": () => true,
-  open: isOpen,
-  dead: (cell) => ["failed", "expired"].includes(overall(cell.receipt.value)),
-  seen: (cell) => ["seen", "answered"].includes(overall(cell.receipt.value)),
-  unread: ({ id }) => id > readUpTo.value,
-};
-
-const rows = computed(() => {
-  const all = found.value ?? timeline.value;
-  const who = agentFilter.value;
-  if (team.value === null && who === "" && stateFilter.value === "every state") return all;
-  const test = tests[stateFilter.value];
-  return all.filter((cell) => {
-    const { from, team: of, deliveries } = cell.receipt.value;
-    return (
-      (team.value === null || of === team.value) &&
-      (who === "" || from === who || deliveries.some(({ agent }) => agent === who)) &&
-      test(cell)
-    );
-  });
-});
 
 export function MessagesView(): VNode {
   const tag = opened.value;
+  const view = useRef<HTMLElement>(null);
+  useEffect(followList, []);
+  useEffect(() => highlight(view.current!, search), []);
   return (
-    <section class={`view messages ${tag === null ? "" : "reading"}`}>
+    <section class={`view messages ${tag === null ? "" : "reading"}`} ref={view}>
       <div class="list">
         <div class="toolbar">
-          <label class="inline">
-            <span class="hidden">Agent</span>
-            <select
-              aria-label="Agent"
-              aria-keyshortcuts="a"
-              value={agentFilter.value}
-              onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}
-            >
-              <option value="">All agents</option>
-              <option value="user">you</option>
-              {[...new Set(agents.value.map(({ view: one }) => one.value.name))].toSorted().map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-          <select
-            aria-label="State"
-            aria-keyshortcuts="o"
-            value={stateFilter.value}
-            onChange={({ currentTarget }) => (stateFilter.value = currentTarget.value as (typeof states)[number])}
-          >
-            {states.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-          <span class="muted">{rows.value.length.toLocaleString()} messages</span>
+          <AgentFilter />
+          <Choice label="State" shortcut="o" options={stateFilters} param={stateFilter} />
+          <Choice label="Time" shortcut="i" options={rangeFilters} param={rangeFilter} />
+          <span class="muted counted" role="status">
+            {countText.value ?? "…"}
+          </span>
+          {isFiltered.value && (
+            <button class="quiet" onClick={clearFilters}>
+              Show all
+            </button>
+          )}
           <span class="grow" />
           <Unread />
         </div>
-        {rows.value.length === 0 ? (
-          <p class="empty">No messages{search.value === "" ? " yet" : ` with “${search.value}”`}.</p>
-        ) : null}
+        {failure.value !== null && <p class="failure" role="alert">{`Cannot search: ${failure.value}`}</p>}
+        {isEmpty.value && (
+          <p class="empty">{isFiltered.value ? "No messages match these filters." : "No messages yet."}</p>
+        )}
         <Windowed
+          key={listKey.value}
           rows={rows.value}
           rowHeight={rowHeight}
           keyOf={({ id }) => id}
           label="Messages, newest last"
           draw={(cell) => <Row cell={cell} />}
-          onTop={() => found.value === null && void attempt(loadOlder)}
+          onTop={() => void attempt(loadOlder)}
           onBottom={markRead}
         />
       </div>
       {tag !== null && <Thread key={tag} tag={tag} />}
     </section>
+  );
+}
+
+/** Names are unique only in a team, so an agent is chosen by its address. */
+function AgentFilter(): VNode {
+  const addresses = shownAgents.value.map(({ view }) => `${view.value.team}:${view.value.name}`).toSorted();
+  const chosen = agentFilter.value;
+  const isKnown = chosen === "" || chosen === "user" || addresses.includes(chosen);
+  return (
+    <select
+      class="agent-filter"
+      aria-label="Agent"
+      aria-keyshortcuts="a"
+      value={chosen}
+      onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}
+    >
+      <option value="">All agents</option>
+      <option value="user">you</option>
+      {!isKnown && <option value={chosen}>{chosen}</option>}
+      {addresses.map((address) => (
+        <option key={address} value={address}>
+          {teamNames.value.length > 1 ? address : address.slice(address.indexOf(":") + 1)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Choice<Value extends string>({
+  label,
+  shortcut,
+  options,
+  param,
+}: {
+  label: string;
+  shortcut: string;
+  options: readonly Value[];
+  param: AddressParam<Value>;
+}): VNode {
+  return (
+    <select
+      aria-label={label}
+      aria-keyshortcuts={shortcut}
+      value={param.value}
+      onChange={({ currentTarget }) => (param.value = currentTarget.value as Value)}
+    >
+      {options.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
   );
 }
 

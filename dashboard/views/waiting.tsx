@@ -7,7 +7,7 @@ import { inTeam } from "../api.ts";
 import { attempt, failureOf, tell } from "../actions.ts";
 import { replyTo } from "../compose/draft.ts";
 import { cancel, retry } from "../deliveries.ts";
-import { badges, notifies } from "../notify.ts";
+import { badges, notifies, notifyProblem, setNotifies } from "../notify.ts";
 import { markAllRead, markRead } from "../ownMail.ts";
 import { Act } from "../parts/act.tsx";
 import { refreshWaiting } from "../refresh.ts";
@@ -16,6 +16,8 @@ import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
 import {
   asking,
+  deadCount,
+  deadLetters,
   dismissed,
   liveDead,
   longHeld,
@@ -23,6 +25,7 @@ import {
   now,
   openMail,
   requests,
+  team,
   uncertain,
   unproved,
   unprovedKey,
@@ -41,7 +44,7 @@ export function WaitingView(): VNode {
           <input
             type="checkbox"
             checked={notifies.value}
-            onChange={({ currentTarget }) => void setNotifies(currentTarget.checked)}
+            onChange={({ currentTarget }) => void changeNotifies(currentTarget)}
           />{" "}
           Desktop notifications
         </label>
@@ -56,6 +59,11 @@ export function WaitingView(): VNode {
         <span class="grow" />
         {openMail.value.length > 1 && <Act onClick={() => void markAllRead()}>Mark all mail as read</Act>}
       </div>
+      {notifyProblem.value !== null && (
+        <p class="failure" role="status">
+          {notifyProblem.value}
+        </p>
+      )}
       {waitingCount.value === 0 && (
         <div class="empty">
           <h2>Nothing is waiting for you</h2>
@@ -81,6 +89,12 @@ export function WaitingView(): VNode {
         {liveDead.value.map((receipt) => (
           <Dead key={receipt.tag} receipt={receipt} />
         ))}
+        {deadCount.value > deadLetters.value.length && team.value === null && (
+          <p class="muted">
+            {`The newest ${deadLetters.value.length} of ${deadCount.value.toLocaleString()} undelivered messages. `}
+            <a href="#/messages?state=not+delivered">Show all</a>
+          </p>
+        )}
         {unproved.value.map((group) => (
           <NoProof key={`${group.team}:${group.agent} ${group.warning}`} group={group} />
         ))}
@@ -111,8 +125,10 @@ export function WaitingView(): VNode {
   );
 }
 
-async function setNotifies(wanted: boolean): Promise<void> {
-  notifies.value = wanted && (await Notification.requestPermission()) === "granted";
+/** A box that the browser refused is not ticked. */
+async function changeNotifies(box: HTMLInputElement): Promise<void> {
+  await setNotifies(box.checked);
+  box.checked = notifies.value;
 }
 
 function Need({

@@ -11,9 +11,13 @@ export interface Seat extends Visit {
 }
 
 /** Tests on a stage of their own. Without a browser they are skipped, and nothing is started. */
-export async function onStage(name: string, tests: (seat: Seat) => void): Promise<void> {
+export async function onStage(
+  name: string,
+  tests: (seat: Seat) => void,
+  options: Parameters<typeof startStage>[0] = {},
+): Promise<void> {
   if (lackOfChromium !== null) return describe.skip(`${name} (${lackOfChromium})`, () => tests({} as Seat));
-  const stage = await startStage();
+  const stage = await startStage(options);
   const visit = await stage.visit();
   const { page } = visit;
   const seat: Seat = {
@@ -21,7 +25,7 @@ export async function onStage(name: string, tests: (seat: Seat) => void): Promis
     stage,
     async show(hash) {
       await page.evaluate((to) => (location.hash = to), hash);
-      await page.locator(`.view.${hash.split("/")[1]}`).waitFor();
+      await page.locator(`.view.${hash.split(/[/?]/)[1]}`).waitFor();
     },
     card: (agent) => page.locator(`.card[data-agent="${agent}"]`),
   };
