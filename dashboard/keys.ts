@@ -6,6 +6,7 @@ import { broadcast } from "./compose/draft.ts";
 import { itemOf, stepItems } from "./focus.ts";
 import { nextTheme } from "./parts/theme.tsx";
 import { go, linkTo, opened, view, type View } from "./route.ts";
+import { withSeconds } from "./times.ts";
 import { panel, shortcuts, theme } from "./state.ts";
 
 const views: Readonly<Record<string, View>> = {
@@ -28,6 +29,7 @@ export function listenToKeys(): void {
     b: broadcast,
     s: () => (panel.value = { kind: "spawn" }),
     t: () => (panel.value = { kind: "teams", agent: null }),
+    ".": () => (withSeconds.value = !withSeconds.value),
     l: () => (theme.value = nextTheme()),
     "?": () => (panel.value = { kind: "help" }),
     j: () => void step(1),

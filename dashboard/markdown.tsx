@@ -29,7 +29,7 @@ function blockAt(lines: readonly string[], at: number): Block {
   const heading = /^(#{1,6})\s+(.*)$/.exec(line);
   if (heading)
     return [
-      <p class={`heading level-${heading[1]!.length}`} role="heading" aria-level={heading[1]!.length + 2}>
+      <p dir="auto" class={`heading level-${heading[1]!.length}`} role="heading" aria-level={heading[1]!.length + 2}>
         {inline(heading[2]!)}
       </p>,
       at + 1,
@@ -40,7 +40,7 @@ function blockAt(lines: readonly string[], at: number): Block {
     return run(lines, at, /^\s*[-*+]\s+/, (those) => (
       <ul>
         {those.map((one) => (
-          <li>{inline(one)}</li>
+          <li dir="auto">{inline(one)}</li>
         ))}
       </ul>
     ));
@@ -48,7 +48,7 @@ function blockAt(lines: readonly string[], at: number): Block {
     return run(lines, at, /^\s*\d{1,9}[.)]\s+/, (those) => (
       <ol>
         {those.map((one) => (
-          <li>{inline(one)}</li>
+          <li dir="auto">{inline(one)}</li>
         ))}
       </ol>
     ));
@@ -79,7 +79,7 @@ const startsBlock = /^\s*(`{3,}|~{3,}|>|[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s)/;
 function paragraphFrom(lines: readonly string[], at: number): Block {
   let end = at + 1;
   while (end < lines.length && lines[end]!.trim() !== "" && !startsBlock.test(lines[end]!)) end++;
-  return [<p>{inline(lines.slice(at, end).join("\n"))}</p>, end];
+  return [<p dir="auto">{inline(lines.slice(at, end).join("\n"))}</p>, end];
 }
 
 const spans = new RegExp(

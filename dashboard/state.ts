@@ -17,6 +17,10 @@ export const signedOut = signal<{ readonly reason: string; readonly isExpired: b
 export const now = signal(Date.now());
 
 export const theme = kept<"system" | "light" | "dark">("theme", "system");
+const narrow = matchMedia("(max-width: 720px)");
+/** The window is as wide as a phone. */
+export const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", () => (isNarrow.value = narrow.matches));
 /** Keys without Ctrl or Alt do something outside text fields. */
 export const shortcuts = kept("shortcuts", true);
 /** The team that is looked at; null: all of them. */

@@ -142,6 +142,7 @@ function Body({ text }: { text: { current: HTMLTextAreaElement | null } }): VNod
       <textarea
         ref={text}
         aria-label="Message"
+        dir="auto"
         placeholder="Markdown is fine. Ctrl+Enter sends."
         rows={8}
         value={draft.value.body}

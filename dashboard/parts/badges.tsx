@@ -22,6 +22,7 @@ const stateWords: Partial<Record<AgentView["state"], string>> = {
   dialog: "shows a dialog",
   limited: "at its limit",
   gone: "not running",
+  unknown: "busy?",
 };
 
 export function AgentState({ agent }: { agent: AgentView }): VNode {
@@ -29,7 +30,14 @@ export function AgentState({ agent }: { agent: AgentView }): VNode {
   return <span class={`state ${agent.state} ${asks ? "asks" : ""}`}>{stateWords[agent.state] ?? agent.state}</span>;
 }
 
-export function DeliveryState({ state }: { state: DeliveryView["state"] | "no recipients" }): VNode {
+/** `isOwn`: mail to the user, which waits to be read and not to be delivered. */
+export function DeliveryState({
+  state,
+  isOwn = false,
+}: {
+  state: DeliveryView["state"] | "no recipients";
+  isOwn?: boolean;
+}): VNode {
   return (
     <span class={`delivery ${state}`}>
       <span class="steps" aria-hidden="true">
@@ -37,7 +45,7 @@ export function DeliveryState({ state }: { state: DeliveryView["state"] | "no re
         <i />
         <i />
       </span>
-      {state}
+      {isOwn && state === "queued" ? "unread" : state}
     </span>
   );
 }

@@ -25,6 +25,7 @@ const everywhere: Keys = [
   ["/", "search"],
   ["j k", "next, previous"],
   ["l", "theme"],
+  [".", "seconds"],
   ["Ctrl Enter", "send"],
   ["Esc", "close"],
   ["?", "this list"],

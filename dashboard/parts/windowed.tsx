@@ -11,6 +11,8 @@ export interface WindowedProps<Row> {
   readonly keyOf: (row: Row) => string;
   readonly draw: (row: Row, at: number) => VNode;
   readonly label: string;
+  /** It grows at its end, and is shown from there. Else it begins at the top. */
+  readonly grows?: boolean;
   /** Called when the first rows become visible. */
   readonly onTop?: () => void;
   /** Called when the last row is visible. */
@@ -19,11 +21,20 @@ export interface WindowedProps<Row> {
 
 const beyond = 8;
 
-export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBottom }: WindowedProps<Row>): VNode {
+export function Windowed<Row>({
+  rows,
+  rowHeight,
+  keyOf,
+  draw,
+  label,
+  grows = true,
+  onTop,
+  onBottom,
+}: WindowedProps<Row>): VNode {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(600);
-  const stuck = useRef(true);
+  const stuck = useRef(grows);
   const firstKey = useRef<string | null>(null);
   const first = rows[0] === undefined ? null : keyOf(rows[0]);
 
@@ -52,7 +63,7 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
     // The list may have gone between the scrolling and its event.
     if (element === null) return;
     top.value = element.scrollTop;
-    stuck.current = element.scrollTop + element.clientHeight >= element.scrollHeight - 4;
+    stuck.current = grows && element.scrollTop + element.clientHeight >= element.scrollHeight - 4;
     if (stuck.current) onBottom?.();
     if (element.scrollTop < rowHeight * 40) onTop?.();
   }
@@ -60,7 +71,15 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
   const from = Math.max(0, Math.floor(top.value / rowHeight) - beyond);
   const to = Math.min(rows.length, Math.ceil((top.value + height.value) / rowHeight) + beyond);
   return (
-    <div class="windowed" ref={box} onScroll={scrolled} role="list" aria-label={label} tabIndex={-1} data-grows>
+    <div
+      class="windowed"
+      ref={box}
+      onScroll={scrolled}
+      role="list"
+      aria-label={label}
+      tabIndex={-1}
+      data-grows={grows || undefined}
+    >
       <div class="whole" style={{ height: `${rows.length * rowHeight}px` }}>
         <div class="part" style={{ transform: `translateY(${from * rowHeight}px)` }}>
           {rows.slice(from, to).map((row, at) => (

@@ -25,7 +25,8 @@ import { Windowed } from "../parts/windowed.tsx";
 import { linkTo, opened, type AddressParam } from "../route.ts";
 import { readUpTo, search, shownAgents, teamNames, timeline, type MessageCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
-import { timeOf } from "../times.ts";
+import { Time } from "../parts/time.tsx";
+import { withSeconds } from "../times.ts";
 import { Thread } from "./thread.tsx";
 
 const rowHeight = 58;
@@ -51,6 +52,14 @@ export function MessagesView(): VNode {
             </button>
           )}
           <span class="grow" />
+          <button
+            class="quiet"
+            aria-pressed={withSeconds.value}
+            title="Show seconds (.)"
+            onClick={() => (withSeconds.value = !withSeconds.value)}
+          >
+            Seconds
+          </button>
           <Unread />
         </div>
         {failure.value !== null && <p class="failure" role="alert">{`Cannot search: ${failure.value}`}</p>}
@@ -163,14 +172,14 @@ function Row({ cell }: { cell: MessageCell }): VNode {
         </span>
         <span class="to">{recipientOf(receipt)}</span>
         {kind === "text" ? null : <span class="kind">{kind.replaceAll("_", " ")}</span>}
-        <time dateTime={new Date(acceptedAt).toISOString()}>{timeOf(acceptedAt)}</time>
+        <Time at={acceptedAt} />
       </span>
       <span class="line second">
-        <span class="summary">
+        <span class="summary" dir="auto">
           {inReplyTo === null ? "" : "↳ "}
           {plain(visible(summary))}
         </span>
-        <DeliveryState state={overall(receipt)} />
+        <DeliveryState state={overall(receipt)} isOwn={recipientOf(receipt) === "user"} />
       </span>
     </a>
   );

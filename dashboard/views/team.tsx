@@ -49,14 +49,15 @@ const urgency = ({ state, presence }: AgentView): number =>
           ? 4
           : 3;
 const sorts = {
-  "needs you first": (a: AgentView, b: AgentView) => urgency(a) - urgency(b) || b.lastActivityAt - a.lastActivityAt,
+  // By name within a group: cards that change places at every event cannot be clicked.
+  "needs you first": (a: AgentView, b: AgentView) => urgency(a) - urgency(b) || (a.name < b.name ? -1 : 1),
   name: (a: AgentView, b: AgentView) => (a.name < b.name ? -1 : 1),
   "last active": (a: AgentView, b: AgentView) => b.lastActivityAt - a.lastActivityAt,
   "pending mail": (a: AgentView, b: AgentView) => b.pending - a.pending,
 } as const;
 
 const filter = kept<Filter>("team.filter", "all");
-const sort = kept<keyof typeof sorts>("team.sort", "name");
+const sort = kept<keyof typeof sorts>("team.order", "needs you first");
 
 const matches = (agent: AgentView, words: string): boolean =>
   words === "" ||
@@ -183,18 +184,22 @@ function Card({ cell }: { cell: AgentCell }): VNode {
           {visible((agent.state === "working" ? cell.tool.value : null) ?? agent.reason ?? agent.note ?? "")}
         </span>
       </p>
-      <p class="last">
+      {agent.pending > 0 && (
+        <a
+          class="mail"
+          href={linkTo("queue", address)}
+          title={agent.held === null ? "Its queue (q)" : `${visible(agent.held)} (q)`}
+          aria-keyshortcuts="q"
+        >
+          {agent.pending} waiting{agent.held === null ? "" : `: ${visible(agent.held)}`}
+        </a>
+      )}
+      <p class="last" dir="auto">
         {cell.last.value === null ? <span class="muted">no messages yet</span> : plain(visible(cell.last.value.text))}
       </p>
       <Sparkline beats={beatsUpTo(cell, now.value)} />
       <footer>
-        {agent.pending > 0 ? (
-          <a class="mail" href={linkTo("queue", address)} title={agent.held ?? undefined} aria-keyshortcuts="q">
-            {agent.pending} waiting{agent.held === null ? "" : `: ${visible(agent.held)}`}
-          </a>
-        ) : (
-          <span class="muted">{agent.lastActivityAt === 0 ? "" : age(now.value - agent.lastActivityAt)}</span>
-        )}
+        <span class="muted">{agent.lastActivityAt === 0 ? "" : age(now.value - agent.lastActivityAt)}</span>
         <span class="grow" />
         {agent.pane !== null && (
           <a

@@ -1,24 +1,24 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { MessageView, ReceiptView, HistoryView } from "../../src/client/browser.ts";
+import type { MessageView, ReceiptView } from "../../src/client/browser.ts";
 import { AgentLink } from "../agent/link.tsx";
 import { inTeam } from "../api.ts";
 import { failureOf } from "../actions.ts";
-import { resend } from "../compose/draft.ts";
 import { InlineReply } from "../compose/inlineReply.tsx";
-import { cancel, retry } from "../deliveries.ts";
+import { History } from "../history/history.tsx";
 import { onEvent } from "../live.ts";
-import { Markdown } from "../markdown.tsx";
+import { Body } from "../parts/body.tsx";
 import { cellOf, recipientOf } from "../messages.ts";
 import { Act } from "../parts/act.tsx";
-import { Avatar, DeliveryState } from "../parts/badges.tsx";
+import { Avatar } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
 import { markRead, markUnread } from "../ownMail.ts";
 import { keptUnread, messageByTag, type MessageCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
-import { exactTime, span, timeOf } from "../times.ts";
+import { Time } from "../parts/time.tsx";
+import { timeOf, whenWords } from "../times.ts";
 
 /** A conversation, with the message that was chosen told in full. */
 export function Thread({ tag }: { tag: string }): VNode {
@@ -109,14 +109,14 @@ function Letter({
         </strong>
         <span class="arrow">→</span>
         {deliveries.length === 1 ? <AgentLink name={to} team={deliveries[0]!.team} /> : <span>{to}</span>}
-        <time title={exactTime(acceptedAt)}>{timeOf(acceptedAt)}</time>
+        <Time at={acceptedAt} />
       </header>
-      {message ? <Markdown text={message.body} /> : <p class="muted">…</p>}
+      {message ? <Body text={message.body} /> : <p class="muted">…</p>}
       {chosen ? (
         <>
           <History cell={cell} {...(message && { body: message.body })} />
           <p class="facts muted">
-            <code>{tag}</code> · {kind} · {when} · sender known by {knownBy}
+            <code>{tag}</code> · {kind.replaceAll("_", " ")} · {whenWords[when]} · sender known by {knownBy}
             {expiresAt === null ? "" : ` · expires ${timeOf(expiresAt)}`}
           </p>
         </>
@@ -126,82 +126,5 @@ function Letter({
         </a>
       )}
     </article>
-  );
-}
-
-const isFine = (state: string): boolean => ["delivered", "seen", "answered"].includes(state);
-
-/** The history for each recipient: states with times, transport, proof and reasons. */
-function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
-  const receipt = cell.receipt.value;
-  const history = useSignal<HistoryView | null>(null);
-  const failure = useSignal<string | null>(null);
-  const newest = Math.max(0, ...receipt.deliveries.map(({ updatedAt }) => updatedAt));
-  useEffect(() => {
-    inTeam(null)
-      .call("status", { tag: cell.tag })
-      .then((found) => void ([history.value, failure.value] = [found, null]))
-      .catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
-  }, [cell, newest]);
-  const act = (verb: typeof cancel, agent: string) => () => void verb({ tag: cell.tag, team: receipt.team, agent });
-  return (
-    <div class="history">
-      {failure.value !== null && <p class="failure">{`Cannot load the history: ${failure.value}`}</p>}
-      {receipt.deliveries.map((delivery) => (
-        <section key={delivery.agent} aria-label={`Delivery to ${delivery.agent}`} data-state={delivery.state}>
-          <h3>
-            {delivery.agent} <DeliveryState state={delivery.state} />
-            <small>
-              {[
-                delivery.transport,
-                delivery.proof && `proof: ${delivery.proof}`,
-                delivery.authority && `as ${delivery.authority}`,
-              ]
-                .filter(Boolean)
-                .join(" · ")}
-            </small>
-          </h3>
-          {delivery.reason !== null && delivery.reason !== delivery.warning && (
-            <p class={isFine(delivery.state) ? "muted small" : "why"}>{delivery.reason}</p>
-          )}
-          {delivery.warning !== null && <p class="why warning">{delivery.warning}</p>}
-          <ol>
-            {(history.value?.steps ?? [])
-              .filter(({ agent }) => agent === delivery.agent)
-              .map((step, at) => (
-                <li key={at}>
-                  <time title={exactTime(step.at)}>+{span(step.at - receipt.acceptedAt)}</time>
-                  <span>
-                    {step.leftOut === undefined
-                      ? ""
-                      : `… ${step.leftOut.toLocaleString("en")} steps of waiting before · `}
-                    {step.verb === "accept"
-                      ? "accepted"
-                      : step.verb === "hold"
-                        ? "held"
-                        : step.from === step.to
-                          ? step.verb
-                          : step.to}
-                    {step.proof === null ? "" : ` (${step.proof})`}
-                    {step.transport === null ? "" : ` by ${step.transport}`}
-                    {step.reason === null ? "" : `: ${step.reason}`}
-                  </span>
-                </li>
-              ))}
-          </ol>
-          <p class="actions">
-            {["queued", "uncertain"].includes(delivery.state) && (
-              <Act onClick={act(cancel, delivery.agent)}>Cancel</Act>
-            )}
-            {["failed", "expired", "cancelled", "uncertain"].includes(delivery.state) && (
-              <Act onClick={act(retry, delivery.agent)}>Retry</Act>
-            )}
-            {["failed", "expired", "cancelled"].includes(delivery.state) && (
-              <button onClick={() => resend({ to: delivery.agent, team: receipt.team, body })}>Edit and resend</button>
-            )}
-          </p>
-        </section>
-      ))}
-    </div>
   );
 }

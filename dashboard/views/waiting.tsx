@@ -11,7 +11,7 @@ import { badges, notifies, notifyProblem, setNotifies } from "../notify.ts";
 import { markAllRead, markRead } from "../ownMail.ts";
 import { Act } from "../parts/act.tsx";
 import { refreshWaiting } from "../refresh.ts";
-import { Markdown } from "../markdown.tsx";
+import { Body } from "../parts/body.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
 import {
@@ -158,9 +158,7 @@ function Need({
   );
 }
 
-const Quote = ({ text }: { text: string }): VNode => (
-  <Markdown text={text.length > 1_200 ? `${text.slice(0, 1_200)}…` : text} />
-);
+const Quote = ({ text }: { text: string }): VNode => <Body text={text} most={1_200} />;
 
 /** What an agent asks, word for word. One click answers exactly this dialog; if it has changed, nothing is pressed. */
 function Dialog({ cell }: { cell: AgentCell }): VNode {

@@ -88,6 +88,9 @@ await onStage("the accessible dashboard", ({ stage, page, faults, show }) => {
   test("agents are gone through and acted on by keys alone", async () => {
     await show("#/team");
     await page.locator("h1").click();
+    // The agent that asks comes first, then those at work.
+    await page.keyboard.press("j");
+    expect(await focused()).toBe("reviewer");
     await page.keyboard.press("j");
     expect(await focused()).toBe("engineer");
     await page.keyboard.press("j");

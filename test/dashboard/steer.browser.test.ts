@@ -259,7 +259,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     await until(async () => (await agentNamed("reviewer"))!.state === "permission", "the dialog");
     const { tag } = await stage.user.call("send", { to: "reviewer", body: "first words" });
     await show("#/queue");
-    const row = page.locator(`.agent-queue li[data-tag="${tag}"]`);
+    const row = page.locator(`.agent-queue [data-item][data-tag="${tag}"]`);
     await row.focus();
     await page.keyboard.press("e");
     expect(await page.locator("#compose-to").inputValue()).toBe("reviewer");
@@ -268,7 +268,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     await page.locator('.receipts a[data-state="queued"]', { hasText: "reviewer" }).last().waitFor();
     await row.waitFor({ state: "detached" });
     expect((await stage.world.status(tag)).deliveries[0]!.state).toBe("cancelled");
-    const again = page.locator(".agent-queue li", { hasText: "better words" });
+    const again = page.locator(".agent-queue [data-item]", { hasText: "better words" });
     await page.keyboard.press("Escape");
     await again.getByRole("button", { name: "Cancel" }).click();
     await again.waitFor({ state: "detached" });

@@ -144,7 +144,7 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     );
     const { tag } = await stage.user.call("send", { to: "reviewer", body: "later" });
     await show("#/queue");
-    const row = page.locator(`.agent-queue li[data-tag="${tag}"]`);
+    const row = page.locator(`.agent-queue [data-item][data-tag="${tag}"]`);
     await row.waitFor();
     await page.locator(".agent-queue .why").first().waitFor();
     await row.getByRole("button", { name: "Cancel" }).click();
