@@ -37,6 +37,11 @@ export function listenToKeys(): void {
     Escape: leave,
   };
   document.addEventListener("keydown", (event) => {
+    if (isPaletteKey(event)) {
+      event.preventDefault();
+      panel.value = panel.value?.kind === "palette" ? null : { kind: "palette" };
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (isWriting(event.target)) {
       if (event.key === "Escape" && panel.value !== null) panel.value = null;
@@ -55,6 +60,12 @@ export function listenToKeys(): void {
     action();
   });
   document.addEventListener("pointerdown", ({ target }) => closeMenus(target));
+}
+
+/** Ctrl K, or Cmd K. In a terminal it belongs to the program there. */
+function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey, target }: KeyboardEvent): boolean {
+  const isMeant = key.toLowerCase() === "k" && ctrlKey !== metaKey && !altKey && !shiftKey;
+  return isMeant && !(target instanceof Element && target.closest(".screen-box.typing") !== null);
 }
 
 /** In messages a step also shows the message, if one is open. */

@@ -218,5 +218,6 @@ export type Panel =
   | { readonly kind: "spawn" }
   | { readonly kind: "teams"; readonly agent: AgentName | null }
   | { readonly kind: "help" }
+  | { readonly kind: "palette" }
   | null;
 export const panel = signal<Panel>(null);

@@ -22,6 +22,7 @@ const everywhere: Keys = [
   ["b", "write to all agents"],
   ["s", "start an agent"],
   ["t", "teams"],
+  ["Ctrl K", "go to an agent, a message, an action"],
   ["/", "search"],
   ["j k", "next, previous"],
   ["l", "theme"],

@@ -2,10 +2,13 @@ import type { VNode } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { ComposePanel } from "../compose/panel.tsx";
 import { focusMain } from "../focus.ts";
+import { later } from "../later.tsx";
 import { panel } from "../state.ts";
 import { HelpPanel } from "./help.tsx";
 import { SpawnPanel } from "./spawn.tsx";
 import { TeamsPanel } from "./teams.tsx";
+
+const PalettePanel = later(() => import("../palette/palette.tsx").then((loaded) => loaded.PalettePanel));
 
 /** Opening a panel moves the focus into it; closing it returns the focus. */
 function useReturn(open: boolean): void {
@@ -34,6 +37,8 @@ export function Panels(): VNode | null {
       return <TeamsPanel agent={shown.agent} />;
     case "help":
       return <HelpPanel />;
+    case "palette":
+      return <PalettePanel />;
     default:
       return null;
   }

@@ -71,6 +71,16 @@ export function Navigation(): VNode {
         </a>
       ))}
       <span class="grow" />
+      <button
+        class="nav help"
+        onClick={() => (panel.value = { kind: "palette" })}
+        title="Go to an agent, a message, an action (Ctrl K)"
+        aria-label="Go to"
+      >
+        <Icon name="search" />
+        <span class="label">Go to…</span>
+        <kbd aria-hidden="true">Ctrl K</kbd>
+      </button>
       <ThemeSwitch kind="nav" />
       <button
         class="nav help"
