@@ -1,5 +1,6 @@
 /** The rows of a pane as they change, over a connection that is made again when it breaks. */
-import { blocks, pause } from "../../src/client/stream.ts";
+import { blocks } from "../../src/client/stream.ts";
+import { systemTimers } from "../../src/os/timers.ts";
 import { fromProblem, unavailable, type Fetch } from "../../src/client/client.ts";
 import { TielineError } from "../../src/model/errors.ts";
 import type { PaneEnd, PaneFrame } from "../../src/daemon/paneStream.ts";
@@ -32,7 +33,7 @@ export async function watchPane({ send, address, signal, onFrame, onBreak }: Pan
         return { message: thrown.message, remedy: thrown.remedy };
     }
     onBreak();
-    await pause(pauseMs, signal);
+    await systemTimers.pause(pauseMs, signal);
   }
   return null;
 }

@@ -14,6 +14,7 @@ import type { RequestProtocol } from "../providers/nativeTeams.ts";
 import type { Sent } from "../routing/router.ts";
 import type { Transport } from "../delivery/transports/port.ts";
 import { tmuxEndpoint } from "../delivery/transports/paneEndpoint.ts";
+import type { Clock } from "../model/ids.ts";
 
 export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
@@ -22,6 +23,7 @@ export interface ViewParts {
   readonly activities: Activities;
   readonly directory: Pick<Directory, "agent">;
   readonly protocol: RequestProtocol;
+  readonly clock: Clock;
 }
 
 type ProtocolParts = Pick<ViewParts, "protocol"> & { readonly mailbox: Pick<Mailbox, "log"> };
@@ -169,7 +171,7 @@ export function responseIn({ id, kind, thread }: Message, { mailbox, protocol }:
   return later.find(({ message }) => message.inReplyTo === id && message.kind === wanted) ?? null;
 }
 
-export function agentView(agent: Agent, { courier, mailbox, transports, activities }: ViewParts): AgentView {
+export function agentView(agent: Agent, { courier, mailbox, transports, activities, clock }: ViewParts): AgentView {
   const { id, name, team, role, kind, provider, state, draft, sessionId, workspace, note, profile, may } = agent;
   const hold = mailbox.pending(id) === 0 ? null : currentHold(agent, courier.holdOf(id));
   const exit = isLive(agent) ? null : agent.lastExit;
@@ -191,7 +193,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
       state,
       draft,
       reason,
-      presence: presenceOf(agent, activity.lastActivityAt, Date.now()),
+      presence: presenceOf(agent, activity.lastActivityAt, clock()),
       pane: tmuxEndpoint.of(agent)?.locator.pane ?? null,
       pending: mailbox.pending(id),
       ...held,

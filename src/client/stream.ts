@@ -3,6 +3,7 @@ import type { Event, EventFilter } from "../model/event.ts";
 import { fromProblem, lineTo, unavailable, type DaemonAddress } from "./client.ts";
 import { pathOf } from "../api/wire.ts";
 import type { Caller } from "../api/schema.ts";
+import { systemTimers } from "../os/timers.ts";
 
 export type StreamedEvent = Event;
 
@@ -46,7 +47,7 @@ export async function* streamEvents(
       if (thrown instanceof TielineError) problem = thrown;
     }
     options.onConnection?.(false, problem);
-    await pause(pauseMs, signal);
+    await systemTimers.pause(pauseMs, signal);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
@@ -118,15 +119,3 @@ function blockOf(text: string): StreamBlock {
 /** The daemon went away, or left us behind; both end the connection and neither ends the stream. */
 const isBroken = (thrown: unknown): boolean =>
   !(thrown instanceof TielineError) || thrown.code === "DAEMON_UNAVAILABLE";
-
-/** Ends sooner when the signal aborts. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stop = (): void => resolve();
-  signal?.addEventListener("abort", stop, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
-  });
-}

@@ -68,17 +68,19 @@ const rightsParts = ({ mailbox }: Composition["storage"], { directory, lookups, 
   ...{ mailbox, directory, lookups, resolve: ways.resolve },
 });
 
-export const viewPartsOf = ({ storage, agents, delivery, audience }: Composition): ViewParts => ({
+export const viewPartsOf = ({ foundation, storage, agents, delivery, audience }: Composition): ViewParts => ({
   courier: delivery.courier,
   mailbox: storage.mailbox,
   transports: delivery.transports,
   activities: audience.activities,
   directory: agents.directory,
   protocol: teamProtocol,
+  clock: foundation.clock,
 });
 
-export const adoptPartsOf = ({ agents, panes, connections }: Composition): AdoptParts & DiscoverParts => ({
+export const adoptPartsOf = ({ foundation, agents, panes, connections }: Composition): AdoptParts & DiscoverParts => ({
   ...{ providers, connections, directory: agents.directory, native: agents.native, processes: panes.processes },
+  timers: foundation.timers,
 });
 
 export function apiOf(composition: Composition, { callers, facts, page, mayBeLate }: ApiDoor): Api {
@@ -97,7 +99,7 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
   const rights = rightsOf(composition);
   const waits = new Waits();
   const views = viewPartsOf(composition);
-  const ending = { providers, directory, servers, tmux, processes };
+  const ending = { providers, directory, servers, tmux, processes, timers };
   const hooks = new HookDoor({
     ...{ chain: composition.hooks.chain, place: composition.hooks.place, providers, report, mayBeLate },
     ...{ clock, timers, random },
@@ -123,12 +125,12 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
     ...bind(inboxOperations, {
       ...{ ...views, callers, mailbox, directory, courier, resolve, teams, transcriptWatcher },
     }),
-    ...bind(messageOperations, { ...views, callers, rights, mailbox, directory, resolve, router, teams }),
-    ...bind(askingOperations, { ...views, callers, rights, waits, mailbox, directory, courier, clock }),
+    ...bind(messageOperations, { ...views, callers, rights, mailbox, directory, resolve, router, teams, timers }),
+    ...bind(askingOperations, { ...views, callers, rights, waits, mailbox, directory, courier, clock, timers }),
     ...bind(requestOperations, {
       ...{ ...views, ...ending, callers, mailbox, router, clock, busy: new Set<MessageId>() },
     }),
-    ...bind(ownOperations, { ...views, callers, rights, waits, mailbox, directory, courier, resolve }),
+    ...bind(ownOperations, { ...views, callers, rights, waits, mailbox, directory, courier, resolve, timers, random }),
     ...bind(agentOperations, {
       ...{ ...views, callers, rights, mailbox, directory, courier, statusMonitor, native, resolve },
     }),
@@ -144,14 +146,14 @@ export function apiOf(composition: Composition, { callers, facts, page, mayBeLat
       ...{ ...views, ...ending, callers, teams, projects, profiles, trust, objects, lookups, starter, config },
       tmuxSocket,
     }),
-    ...bind(readingOperations, { callers, directory, resolve, servers, tmux, config }),
+    ...bind(readingOperations, { callers, directory, resolve, servers, tmux, config, timers }),
     ...bind(seeingOperations, { callers, directory, resolve, servers, teams, transports, statusMonitor }),
     ...bind(profileOperations, { callers, directory, profiles, teams, trust }),
     ...bind(topologyOperations, { callers, rights, directory, resolve, lookups, teams, profiles }),
     ...bind(teamOperations, { ...ending, callers, rights, teams, mailbox, courier, lookups, resolve }),
     ...bind(trustOperations, { callers, teams, trust, trustChanged }),
     ...bind(objectOperations, { callers, rights, directory, objects }),
-    ...bind(eventOperations, { callers, rights, events, teams, directory, mailbox }),
+    ...bind(eventOperations, { callers, rights, events, teams, directory, mailbox, timers }),
     ...bind(watchingOperations, { ...views, callers, rights, directory, mailbox, activities, clock }),
     ...bind(statisticsOperations, {
       ...{ callers, teams, directory, mailbox, clock },

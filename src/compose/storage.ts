@@ -40,7 +40,7 @@ export function openStorage(
   const { connection, checkpoints, changes } = openMailboxFile(
     options.mailboxPath,
     { mailbox: mailboxMigrations, documents: documentMigrations },
-    { report, signsOfUse: [eventsPath, join(options.root, "user.token")] },
+    { report, random, signsOfUse: [eventsPath, join(options.root, "user.token")] },
   );
   const pruneClock: Clock =
     options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);

@@ -14,7 +14,6 @@ import { secureHome } from "../config/privateHome.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { atomicWrite } from "../os/atomicWrite.ts";
-import { pause } from "../os/pause.ts";
 import { runForever } from "../os/runForever.ts";
 import { secretIn } from "../os/secretFile.ts";
 import { guardedRoute } from "./api.ts";
@@ -92,11 +91,17 @@ export async function startDaemon({
     await tieline[Symbol.asyncDispose]();
     throw thrown;
   }
+  const { clock, timers, random } = tieline.foundation;
   layHookPlace(tieline.hooks.place, { socket: home.socket, bun: process.execPath });
   const stopping = new AbortController();
-  const userToken = secretIn(home.userToken, newToken, (note) => log.info(note));
+  const userToken = secretIn(
+    home.userToken,
+    () => newToken(random),
+    (note) => log.info(note),
+  );
   const callers = callersOf(tieline, userToken);
   const sessions = new PageSessions({
+    ...{ timers, random },
     directory: home.page,
     userToken,
     ports: () => loopback?.ports ?? new Set(),
@@ -108,11 +113,11 @@ export async function startDaemon({
     socket: home.socket,
     home: home.root,
     tightened,
-    startedAt: Date.now(),
-    stop: () => setImmediate(() => stopping.abort()),
+    startedAt: clock(),
+    stop: () => void timers.nextTurn().then(() => stopping.abort()),
     loopback: () => loopback,
   };
-  const standstill = watchStandstill();
+  const standstill = watchStandstill({ timers });
   const mayBeLate = (): boolean => standstill.isJustOver();
   const { rights, operations, hooks } = apiOf(tieline, {
     callers,
@@ -141,10 +146,11 @@ export async function startDaemon({
       ...settingsNotice(caller),
     ],
     mayBeLate,
+    timers,
     answers: {
       "/metrics": metricsAnswer({ callers, mailbox, directory, courier, metrics, events, nats }),
-      [pathOf("events")]: eventStreams({ callers, rights, mailbox, directory, teams, events, statusMonitor }),
-      "/v1/pane": paneStreams({ callers, directory, resolve: ways.resolve, servers, tmux }),
+      [pathOf("events")]: eventStreams({ callers, rights, mailbox, directory, teams, events, statusMonitor, timers }),
+      "/v1/pane": paneStreams({ callers, directory, resolve: ways.resolve, servers, tmux, timers }),
       "/v1/openapi.json": async () => Response.json(openapi(version)),
     },
   };
@@ -163,9 +169,9 @@ export async function startDaemon({
     guardedRoute("/v1", onPort, { ...guard, sessions }),
     guardedRoute("/mcp", mcp, guard),
     guardedRoute("/metrics", onPort, { ...guard, sessions }),
-    pageRoute(sessions, { report: options.report }),
+    pageRoute(sessions, { report: options.report, random }),
   ];
-  loopback = await openLoopback({ configured: http.port, file: home.portFile, routes, report: options.report });
+  loopback = await openLoopback({ configured: http.port, file: home.portFile, routes, report: options.report, timers });
   if (loopback.moved) {
     log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}, and every browser is signed out`);
     sessions.revokeAll();
@@ -177,14 +183,19 @@ export async function startDaemon({
     stopping.signal,
     async () => {
       emptyLongLogs(home.sockets, logging.maxBytes);
-      await pause(shortLogsMs, stopping.signal);
+      await timers.pause(shortLogsMs, stopping.signal);
     },
     options.report,
+    { timers },
   );
-  const socket = watchSocket(home.socket, () => {
-    log.info(`${home.socket} was removed`);
-    stopping.abort();
-  });
+  const socket = watchSocket(
+    home.socket,
+    () => {
+      log.info(`${home.socket} was removed`);
+      stopping.abort();
+    },
+    timers,
+  );
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);
 
   const stopped = new Promise<void>((resolve, reject) => {

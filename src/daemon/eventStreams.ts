@@ -12,6 +12,7 @@ import type { Agent } from "../model/agent.ts";
 import { isWanted, type Event, type EventFilter } from "../model/event.ts";
 import type { HttpAnswer } from "./http.ts";
 import { eventStream } from "./stream.ts";
+import type { Timers } from "../os/timers.ts";
 
 export interface EventStreamParts extends TeamFilterParts {
   readonly callers: Callers;
@@ -19,11 +20,12 @@ export interface EventStreamParts extends TeamFilterParts {
   readonly events: Spine;
   readonly statusMonitor: Pick<StatusMonitor, "follow">;
   readonly directory: Directory;
+  readonly timers: Timers;
 }
 
 /** Answers `events` for a request that accepts text/event-stream. */
 export function eventStreams(parts: EventStreamParts): HttpAnswer {
-  const { callers, rights, events, statusMonitor, directory } = parts;
+  const { callers, rights, events, statusMonitor, directory, timers } = parts;
   const checkTeam = checkTeamOf(parts);
   return async (request, { caller, signal }) => {
     if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
@@ -45,6 +47,7 @@ export function eventStreams(parts: EventStreamParts): HttpAnswer {
     const wanted = (event: Event): boolean => isWanted(event, filter) && rights.readsEvent(reader, event);
     return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, wanted, signal, {
       onEnd: () => attention?.[Symbol.dispose](),
+      timers,
     });
   };
 }

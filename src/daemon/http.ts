@@ -6,6 +6,7 @@ import { definitions, type Operations } from "../api/operations/index.ts";
 import { checkKeys, invalid, parse } from "../api/parse.ts";
 import { callerHeader, maxBodyBytes, methods, noticeHeader, pathOf } from "../api/wire.ts";
 import { Caller, type OperationName } from "../api/schema.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
 /** For the server itself, which would cut a caller off without a word; the limit above is kept with an explanation. */
 export const unboundedBytes = Number.MAX_SAFE_INTEGER;
@@ -25,6 +26,7 @@ export interface HandleParts {
   readonly notices?: (caller: Caller, operation: OperationName) => readonly string[];
   /** Whether requests that come in now may have been given up by their callers. */
   readonly mayBeLate?: () => boolean;
+  readonly timers?: Pick<Timers, "pause">;
   /** Operations that are not there. */
   readonly without?: readonly OperationName[];
   /** Where calls come in. */
@@ -38,6 +40,7 @@ export function createHandle({
   answers = {},
   notices = () => [],
   mayBeLate = () => false,
+  timers = systemTimers,
   without = [],
   face,
 }: HandleParts): Handle {
@@ -62,7 +65,7 @@ export function createHandle({
       if (answer) return answer;
       if (name === undefined) throw notFound(url.pathname);
       if (request.method !== methods[name]) throw wrongMethod(name);
-      if (mayBeLate() && request.method !== "GET") await refuseIfLeft(request);
+      if (mayBeLate() && request.method !== "GET") await refuseIfLeft(request, timers);
       const given = await inputOf(request, url, maxBodyBytes(name));
       checkKeys(definitions[name].input, given, name);
       const input = parse(definitions[name].input, given, name);
@@ -84,8 +87,8 @@ function noticed(notices: readonly string[]): Record<string, string> {
 /** A caller's departure is known a moment after its request. A call that was reported as failed must not happen now. */
 const noticedMs = 50;
 
-async function refuseIfLeft({ signal }: Request): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, noticedMs));
+async function refuseIfLeft({ signal }: Request, timers: Pick<Timers, "pause">): Promise<void> {
+  await timers.pause(noticedMs);
   if (signal.aborted) throw invalid("the caller left before the daemon could answer");
 }
 

@@ -24,7 +24,7 @@ afterEach(() => readdirSync(directory).forEach((file) => rmSync(join(directory, 
 
 test("a log that has grown moves aside, and only so many old ones are kept", () => {
   const path = join(directory, "daemon.log");
-  const log = openLog(path, { maxBytes: 200, keep: 2, clock: () => new Date(0) });
+  const log = openLog(path, { maxBytes: 200, keep: 2, clock: () => 0 });
   for (let line = 0; line < 40; line++) log.info(`line ${line}`);
   expect(readdirSync(directory).sort()).toEqual(["daemon.log", "daemon.log.1", "daemon.log.2"]);
   expect(readFileSync(path, "utf8")).toEndWith("line 39\n");
@@ -122,7 +122,7 @@ test("logs of agents' programs are emptied when they have grown, and links are l
 
 test("text from outside begins no line of its own and steers no terminal", () => {
   const path = join(directory, "daemon.log");
-  const log = openLog(path, { maxBytes: 10_000, keep: 1, clock: () => new Date(0) });
+  const log = openLog(path, { maxBytes: 10_000, keep: 1, clock: () => 0 });
   log.info("GET /\u001b]0;owned\u0007\r\n1970-01-01T00:00:00.000Z info forged\rover\u009b2J\u202e");
   expect(readFileSync(path, "utf8")).toBe(
     "1970-01-01T00:00:00.000Z info GET /␛]0;owned␇\n    1970-01-01T00:00:00.000Z info forged␍over⟨U+009B⟩2J⟨U+202E⟩\n",

@@ -14,6 +14,8 @@ import { join } from "node:path";
 import { asTielineError } from "../model/errors.ts";
 import { linesOf, visible } from "../model/visible.ts";
 import { entriesIn } from "../os/entries.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
+import { systemClock, type Clock } from "../model/ids.ts";
 
 export interface Log extends Disposable {
   info(text: string): void;
@@ -25,7 +27,8 @@ export interface LogOptions {
   readonly maxBytes: number;
   /** How many old files are kept beside the present one. */
   readonly keep: number;
-  readonly clock?: () => Date;
+  readonly clock?: Clock;
+  readonly timers?: Pick<Timers, "after" | "every">;
   /** A file descriptor that writes to the same file without us: what the runtime prints about a crash. */
   readonly stderr?: number;
   /** How long faults are counted before the count is written. */
@@ -45,17 +48,19 @@ const maxDifferent = 50;
  * are part of the lines, so a further line is indented, and what steers a terminal is shown by name.
  */
 export function openLog(path: string, options: LogOptions): Log {
-  const { maxBytes, keep, clock = () => new Date(), stderr, repeatMs = 60_000, checkMs = 1_000 } = options;
+  const { maxBytes, keep, clock = systemClock, timers = systemTimers, stderr } = options;
+  const { repeatMs = 60_000, checkMs = 1_000 } = options;
   const repeated = new Map<string, number>();
   let others = 0;
-  let counting: Timer | undefined;
+  let counting: Scheduled | undefined;
   const checking =
-    stderr !== undefined && isSameFile(stderr, path) ? setInterval(() => check(stderr), checkMs) : undefined;
-  checking?.unref();
+    stderr !== undefined && isSameFile(stderr, path)
+      ? timers.every(checkMs, () => check(stderr), { background: true })
+      : undefined;
 
   function write(level: string, text: string): void {
     const shown = linesOf(cut(text)).map(visible).join("\n    ");
-    const line = `${clock().toISOString()} ${level} ${shown}\n`;
+    const line = `${new Date(clock()).toISOString()} ${level} ${shown}\n`;
     try {
       rotateBefore(Buffer.byteLength(line));
       appendFileSync(path, line, { mode: 0o600 });
@@ -88,7 +93,7 @@ export function openLog(path: string, options: LogOptions): Log {
   }
 
   function tellCounts(): void {
-    clearTimeout(counting);
+    counting?.cancel();
     counting = undefined;
     for (const [text, count] of repeated)
       if (count > 0) write("fault", `${text} (${count} more ${count === 1 ? "time" : "times"})`);
@@ -103,7 +108,7 @@ export function openLog(path: string, options: LogOptions): Log {
     fault(context, thrown) {
       const error = asTielineError(thrown);
       const text = cut(`${context}: ${error.code} ${error.message}`, 1_000);
-      counting ??= setTimeout(tellCounts, repeatMs).unref();
+      counting ??= timers.after(repeatMs, tellCounts, { background: true });
       const count = repeated.get(text);
       if (count !== undefined) return void repeated.set(text, count + 1);
       if (repeated.size === maxDifferent) return void others++;
@@ -113,7 +118,7 @@ export function openLog(path: string, options: LogOptions): Log {
     },
 
     [Symbol.dispose]() {
-      clearInterval(checking);
+      checking?.cancel();
       tellCounts();
     },
   };

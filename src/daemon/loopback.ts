@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { TielineError } from "../model/errors.ts";
 import { atomicWrite } from "../os/atomicWrite.ts";
 import { serveHttp, type HttpConnection, type HttpServer } from "../os/httpServer.ts";
 import { problem } from "./http.ts";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
 /** What answers at a path of the loopback port; null: not mine. */
 export type LoopbackRoute = (request: Request, url: URL, connection: HttpConnection) => Promise<Response> | null;
@@ -33,6 +33,7 @@ export interface LoopbackOptions {
   readonly report: (context: string, fault: unknown) => void;
   /** How long a port may stay taken by a daemon that is just ending. */
   readonly patienceMs?: number;
+  readonly timers?: Timers;
 }
 
 /**
@@ -45,6 +46,7 @@ export async function openLoopback({
   routes,
   report,
   patienceMs = 500,
+  timers = systemTimers,
 }: LoopbackOptions): Promise<Loopback> {
   const servers = new Map<number, readonly HttpServer[]>();
   const serve = (hostname: string, port: number): Promise<HttpServer> =>
@@ -56,7 +58,7 @@ export async function openLoopback({
   };
   const kept = keptIn(file);
   const expected = configured ?? kept;
-  const refused = expected === null ? null : await refusalOf(() => open(expected), patienceMs);
+  const refused = expected === null ? null : await refusalOf(() => open(expected), patienceMs, timers);
   const port = expected === null || refused !== null ? await open(0) : expected;
   if (port !== kept) atomicWrite(file, `${port}\n`);
   return {
@@ -97,17 +99,17 @@ async function openBoth(
 }
 
 /** null: it worked. A port is free a moment after its daemon has ended. */
-async function refusalOf(open: () => Promise<unknown>, patienceMs: number): Promise<unknown> {
-  const end = performance.now() + patienceMs;
+async function refusalOf(open: () => Promise<unknown>, patienceMs: number, timers: Timers): Promise<unknown> {
+  const end = timers.elapsed() + patienceMs;
   for (;;) {
     try {
       await open();
       return null;
     } catch (thrown) {
       if (!isRefused(thrown)) throw thrown;
-      if (performance.now() > end) return thrown;
+      if (timers.elapsed() > end) return thrown;
     }
-    await pause(25);
+    await timers.pause(25);
   }
 }
 

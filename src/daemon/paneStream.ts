@@ -7,6 +7,7 @@ import { capture, snapshotPane } from "../tmux/pane.ts";
 import { paneOf, programCalled, type Resolving } from "../api/addressed.ts";
 import type { Callers } from "../api/callers.ts";
 import type { HttpAnswer } from "./http.ts";
+import type { Timers } from "../os/timers.ts";
 
 /** What changed on a screen since the last frame; the first one has every row, and what scrolled out above. */
 export interface PaneFrame {
@@ -30,6 +31,7 @@ export interface PaneStreamParts extends Resolving {
   readonly directory: Directory;
   readonly servers: TmuxServers;
   readonly tmux: Pick<ProbingTransport, "watch">;
+  readonly timers: Pick<Timers, "after">;
 }
 
 const historyLines = 500;
@@ -42,7 +44,7 @@ const heartbeatMs = 15_000;
  * printed before the stream started, and a reader that falls behind skips frames instead of bytes.
  */
 export function paneStreams(parts: PaneStreamParts): HttpAnswer {
-  const { callers, servers, tmux } = parts;
+  const { callers, servers, tmux, timers } = parts;
   return async (request, { caller, signal }) => {
     const from = await callers.user(caller);
     const { searchParams } = new URL(request.url);
@@ -112,8 +114,8 @@ export function paneStreams(parts: PaneStreamParts): HttpAnswer {
     /** False: nothing did for a while. */
     async function happens(): Promise<boolean> {
       const quiet = Promise.withResolvers<boolean>();
-      const timer = setTimeout(() => quiet.resolve(false), heartbeatMs);
-      return Promise.race([news.promise.then(() => true), quiet.promise]).finally(() => clearTimeout(timer));
+      const timer = timers.after(heartbeatMs, () => quiet.resolve(false));
+      return Promise.race([news.promise.then(() => true), quiet.promise]).finally(() => timer.cancel());
     }
   };
 }

@@ -3,6 +3,7 @@
  * the daemon then, and the next command starts another.
  */
 import { lstatSync } from "node:fs";
+import { systemTimers, type Timers } from "../os/timers.ts";
 
 export interface SocketWatch extends Disposable {
   /** Whether what is at its place is the socket that was there at the start. */
@@ -12,16 +13,20 @@ export interface SocketWatch extends Disposable {
 /** A look now and then: its directory is the mailbox's, and would tell of every write there. */
 const lookMs = 5_000;
 
-export function watchSocket(socket: string, onGone: () => void): SocketWatch {
+export function watchSocket(
+  socket: string,
+  onGone: () => void,
+  timers: Pick<Timers, "every"> = systemTimers,
+): SocketWatch {
   const own = identityOf(socket);
   const isThere = (): boolean => identityOf(socket) === own;
-  const beat = setInterval(() => {
+  const look = (): void => {
     if (isThere()) return;
-    clearInterval(beat);
+    beat.cancel();
     onGone();
-  }, lookMs);
-  beat.unref();
-  return { isThere, [Symbol.dispose]: () => clearInterval(beat) };
+  };
+  const beat = timers.every(lookMs, look, { background: true });
+  return { isThere, [Symbol.dispose]: () => beat.cancel() };
 }
 
 function identityOf(path: string): string | null {

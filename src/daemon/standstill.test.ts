@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { watchStandstill } from "./standstill.ts";
+import { systemTimers } from "../os/timers.ts";
 
 test("a long gap between two looks is a standstill, for as long as it takes to catch up", () => {
   let at = 0;
-  using standstill = watchStandstill({ now: () => at, beatMs: 1_000, lateMs: 1_500 });
+  using standstill = watchStandstill({ timers: { ...systemTimers, elapsed: () => at }, beatMs: 1_000, lateMs: 1_500 });
   at = 2_400;
   expect(standstill.isJustOver()).toBe(false);
   at = 6_000;

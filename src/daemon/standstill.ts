@@ -1,3 +1,5 @@
+import { systemTimers, type Timers } from "../os/timers.ts";
+
 /**
  * Knows when this process has just stood still: stopped, or asleep with its machine. What arrived meanwhile may have
  * been given up long ago by those who asked, and nothing in it says so.
@@ -8,7 +10,7 @@ export interface Standstill extends Disposable {
 }
 
 export interface StandstillOptions {
-  readonly now?: () => number;
+  readonly timers?: Pick<Timers, "elapsed" | "every">;
   readonly beatMs?: number;
   /** A beat that is late by this much was no busy moment. */
   readonly lateMs?: number;
@@ -18,10 +20,11 @@ export interface StandstillOptions {
 const catchUpMs = 1_000;
 
 export function watchStandstill({
-  now = () => performance.now(),
+  timers = systemTimers,
   beatMs = 1_000,
   lateMs = 1_500,
 }: StandstillOptions = {}): Standstill {
+  const now = timers.elapsed;
   let beatAt = now();
   let overAt = Number.NEGATIVE_INFINITY;
   const look = (): void => {
@@ -29,14 +32,13 @@ export function watchStandstill({
     if (at - beatAt > beatMs + lateMs) overAt = at;
     beatAt = at;
   };
-  const beat = setInterval(look, beatMs);
-  beat.unref();
+  const beat = timers.every(beatMs, look, { background: true });
   return {
     isJustOver() {
       // What is read first after a standstill comes before the next beat.
       if (now() - beatAt > beatMs + lateMs) look();
       return now() - overAt < catchUpMs;
     },
-    [Symbol.dispose]: () => clearInterval(beat),
+    [Symbol.dispose]: () => beat.cancel(),
   };
 }

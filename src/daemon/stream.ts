@@ -1,6 +1,7 @@
 /** The live face of the events: text/event-stream, from any number on. */
 import type { Spine } from "../events/spine.ts";
 import type { Event } from "../model/event.ts";
+import { systemTimers, type Scheduled, type Timers } from "../os/timers.ts";
 
 export interface StreamTimes {
   /** A comment this often, so that a dead connection is noticed. */
@@ -9,6 +10,7 @@ export interface StreamTimes {
   readonly patienceMs?: number;
   /** Called once, when the reader is gone. */
   readonly onEnd?: () => void;
+  readonly timers?: Timers;
 }
 
 const pageSize = 256;
@@ -24,13 +26,13 @@ export function eventStream(
   signal: AbortSignal,
   times: StreamTimes = {},
 ): Response {
-  const { heartbeatMs = 15_000, patienceMs = 60_000 } = times;
+  const { heartbeatMs = 15_000, patienceMs = 60_000, timers = systemTimers } = times;
   const encoder = new TextEncoder();
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
   ended.addEventListener("abort", () => times.onEnd?.(), { once: true });
   let last = from;
-  let patience: Timer | undefined;
+  let patience: Scheduled | undefined;
 
   const body = new ReadableStream<Uint8Array>(
     {
@@ -38,14 +40,14 @@ export function eventStream(
         controller.enqueue(encoder.encode(": events follow\n\n"));
       },
       async pull(controller) {
-        clearTimeout(patience);
+        patience?.cancel();
         const text = await next();
         if (text === null) return close(controller);
         controller.enqueue(encoder.encode(text));
-        patience = setTimeout(() => cutOff(controller), patienceMs);
+        patience = timers.after(patienceMs, () => cutOff(controller));
       },
       cancel() {
-        clearTimeout(patience);
+        patience?.cancel();
         over.abort();
       },
     },
@@ -64,7 +66,7 @@ export function eventStream(
       last = page.at(-1)!.seq;
       const wanted = page.filter(isWanted);
       if (wanted.length > 0) return wanted.map(block).join("");
-      await new Promise((resolve) => setImmediate(resolve));
+      await timers.nextTurn();
     }
     return null;
   }
@@ -73,12 +75,12 @@ export function eventStream(
   function happens(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const stop = events.onEvent(() => resolve(true));
-    const timer = setTimeout(() => resolve(false), heartbeatMs);
+    const timer = timers.after(heartbeatMs, () => resolve(false));
     const end = (): void => resolve(false);
     ended.addEventListener("abort", end, { once: true });
     return promise.finally(() => {
       stop();
-      clearTimeout(timer);
+      timer.cancel();
       ended.removeEventListener("abort", end);
     });
   }
@@ -86,7 +88,7 @@ export function eventStream(
   function close(controller: ReadableStreamDefaultController<Uint8Array>): void {
     if (over.signal.aborted) return;
     over.abort();
-    clearTimeout(patience);
+    patience?.cancel();
     controller.close();
   }
 

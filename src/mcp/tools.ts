@@ -10,6 +10,7 @@ import { ownOperations } from "../api/operations/own.ts";
 import { sendOperations } from "../api/operations/send.ts";
 import type { Input, OperationName, Output } from "../api/schema.ts";
 import { agentLines, answerText, isShownWhole, letterText, receiptText, historyText } from "./toolText.ts";
+import { uuidv4 } from "../model/ids.ts";
 
 export interface ToolCall {
   readonly client: Client;
@@ -51,9 +52,7 @@ export const toolsOver = ({ send, reply, collect, ls, status, note }: ToolOperat
     input: send.input.pick({ to: true, body: true, when: true }),
     async run({ to, body, when }, { client, signal }) {
       return {
-        text: receiptText(
-          await client.call("send", { to, body, key: crypto.randomUUID(), ...(when && { when }) }, signal),
-        ),
+        text: receiptText(await client.call("send", { to, body, key: uuidv4(), ...(when && { when }) }, signal)),
       };
     },
   }),
@@ -66,11 +65,7 @@ export const toolsOver = ({ send, reply, collect, ls, status, note }: ToolOperat
     async run({ body, team }, { client, signal }) {
       return {
         text: receiptText(
-          await client.call(
-            "send",
-            { to: team === undefined ? "@all" : `@${team}`, body, key: crypto.randomUUID() },
-            signal,
-          ),
+          await client.call("send", { to: team === undefined ? "@all" : `@${team}`, body, key: uuidv4() }, signal),
         ),
       };
     },
@@ -83,11 +78,7 @@ export const toolsOver = ({ send, reply, collect, ls, status, note }: ToolOperat
       "something meanwhile, the question stays open and the answer arrives in your inbox later.",
     input: send.input.pick({ to: true, body: true }).extend({ timeout_seconds: seconds(defaultWaitSeconds) }),
     async run({ to, body, timeout_seconds = defaultWaitSeconds }, call) {
-      const { tag } = await call.client.call(
-        "send",
-        { to, body, key: crypto.randomUUID(), expectsReply: true },
-        call.signal,
-      );
+      const { tag } = await call.client.call("send", { to, body, key: uuidv4(), expectsReply: true }, call.signal);
       return awaitAnswer(to, tag, timeout_seconds, call);
     },
   }),
@@ -99,7 +90,7 @@ export const toolsOver = ({ send, reply, collect, ls, status, note }: ToolOperat
       "acknowledgements or bounces.",
     input: reply.input.pick({ tag: true, body: true }),
     async run({ tag, body }, { client, signal }) {
-      return { text: receiptText(await client.call("reply", { tag, body, key: crypto.randomUUID() }, signal)) };
+      return { text: receiptText(await client.call("reply", { tag, body, key: uuidv4() }, signal)) };
     },
   }),
   tool({

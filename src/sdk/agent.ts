@@ -6,6 +6,8 @@ import type { Caller, InboxView, Input, Output, ReceiptView, HistoryView } from 
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
 import { TielineError } from "../model/errors.ts";
 import { deadlineIn } from "../os/deadline.ts";
+import { uuidv4 } from "../model/ids.ts";
+import { systemTimers } from "../os/timers.ts";
 
 export type SendOptions = Omit<Input<"send">, "to" | "body" | "replyTo">;
 
@@ -95,9 +97,9 @@ export function agentOver(daemon: DaemonAddress, caller: Caller): ConnectedAgent
     client,
     token: caller.token,
     whoami: () => client.call("whoami", {}),
-    send: (to, body, options = {}) => client.call("send", { key: crypto.randomUUID(), ...options, to, body }),
+    send: (to, body, options = {}) => client.call("send", { key: uuidv4(), ...options, to, body }),
     broadcast: (body, options = {}) => agent.send("@all", body, options),
-    reply: ({ tag }, body, options = {}) => client.call("reply", { key: crypto.randomUUID(), ...options, tag, body }),
+    reply: ({ tag }, body, options = {}) => client.call("reply", { key: uuidv4(), ...options, tag, body }),
     status: ({ tag }) => client.call("status", { tag }),
 
     async ask(to, body, { timeoutMs = defaultAskMs, signal, onQuestion } = {}) {
@@ -196,7 +198,7 @@ async function nextLetter(client: Client, signal: AbortSignal | undefined): Prom
     } catch (thrown) {
       if (signal?.aborted) return null;
       if (!(thrown instanceof TielineError) || thrown.code !== "DAEMON_UNAVAILABLE") throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await systemTimers.pause(pauseMs, signal);
     }
   }
   return null;

@@ -2,46 +2,9 @@
  * The rules of the layout. Each names the files that break it in sentences, and comes with a sample that breaks it, so
  * that a rule that can no longer fail is found.
  */
-import { cyclesIn, sourceOf, type Source } from "./sources.ts";
-
-export interface Rule {
-  readonly name: string;
-  /** What breaks the rule, a sentence each. */
-  readonly violations: (sources: readonly Source[]) => string[];
-  /** Files that break it. */
-  readonly broken: readonly Source[];
-  /** Holds for tests, benchmarks and the page, too. */
-  readonly everywhere?: true;
-}
-
-const isIn = (path: string, folder: string): boolean =>
-  path === `src/${folder}.ts` || path.startsWith(`src/${folder}/`);
-const isInOne = (path: string, folders: readonly string[]): boolean => folders.some((folder) => isIn(path, folder));
-const isOurs = (target: string): boolean => target.startsWith("src/");
-const isRuntime = (target: string): boolean =>
-  target.startsWith("node:") || target === "bun" || target.startsWith("bun:");
-const isTest = (path: string): boolean => path.endsWith(".test.ts") || isIn(path, "testing");
-
-/** Product code: without tests and contract suites. */
-const product = (sources: readonly Source[], ...folders: string[]): Source[] =>
-  sources.filter(({ path }) => !isTest(path) && (folders.length === 0 || isInOne(path, folders)));
-
-/** Each import that is not allowed. */
-const importing = (
-  files: readonly Source[],
-  allowed: (target: string, path: string) => boolean,
-  why: string,
-): string[] =>
-  files.flatMap(({ path, imports }) =>
-    imports.filter(({ target }) => !allowed(target, path)).map(({ target }) => `${path} imports ${target}; ${why}`),
-  );
-
-/** Each file that contains what it must not. */
-const containing = (files: readonly Source[], what: RegExp, why: string): string[] =>
-  files.flatMap(({ path, code }) => {
-    const found = what.exec(code);
-    return found ? [`${path} contains ${found[0].trim()}; ${why}`] : [];
-  });
+import { containing, importing, isIn, isInOne, isOurs, isRuntime, isTest, product, type Rule } from "./selection.ts";
+import { cyclesIn, sourceOf } from "./sources.ts";
+import { timeRules } from "./timeRules.ts";
 
 const core = ["model", "routing/router", "routing/addresses", "routing/topology", "delivery/courier"];
 const faces = ["cli", "daemon", "mcp", "sdk", "client", "api", "compose"];
@@ -218,6 +181,7 @@ export const rules: readonly Rule[] = [
     },
     broken: [sourceOf("src/cli/commands/a.ts", `process.stdout.write(message.body);`)],
   },
+  ...timeRules,
   {
     name: "endpoints are typed by their transport",
     violations: (sources) =>

@@ -19,7 +19,7 @@ import { FoundView } from "../schemas/life.ts";
 import { agentView, endpointViews, type ViewParts } from "../views.ts";
 import { newAgentName, roleLabel } from "../schemas/fields.ts";
 
-export interface AdoptOperationParts extends ViewParts, AdoptParts, DiscoverParts {
+export interface AdoptOperationParts extends ViewParts, Omit<AdoptParts, "clock">, DiscoverParts {
   readonly callers: Callers;
   readonly directory: Directory;
   readonly providers: Providers;

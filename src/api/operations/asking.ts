@@ -16,6 +16,7 @@ import { flag, messageTag, pollMs, reader, time } from "../schemas/fields.ts";
 import { nextMail } from "../untilMail.ts";
 import { inboxView, readerOf, type ViewParts } from "../views.ts";
 import type { Waits } from "../waits.ts";
+import type { Timers } from "../../os/timers.ts";
 
 export interface AskingParts extends ViewParts {
   readonly callers: Callers;
@@ -25,6 +26,7 @@ export interface AskingParts extends ViewParts {
   readonly courier: Courier;
   readonly directory: Directory;
   readonly clock: Clock;
+  readonly timers: Pick<Timers, "timeout">;
 }
 
 export const askingOperations = [
@@ -73,14 +75,14 @@ export const askingOperations = [
         ),
     }),
     async run(parts: AskingParts, { tag, timeoutMs, questions: takesQuestions = false }, { caller, signal }) {
-      const { callers, mailbox, rights, waits, courier } = parts;
+      const { callers, mailbox, rights, waits, courier, timers } = parts;
       const from = await callers.sender(caller);
       const question = messageCalled(tag, mailbox);
       const asked = mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent);
       const deliveries = (): readonly Delivery[] => rights.shown(from, mailbox.receipt(question.id)!).deliveries;
       const readableReply = (): Message | null => replyTo(parts, question, from);
-      const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const patience = AbortSignal.any([over, AbortSignal.timeout(circleMs)]);
+      const over = AbortSignal.any([signal, timers.timeout(timeoutMs)]);
+      const patience = AbortSignal.any([over, timers.timeout(circleMs)]);
       using _ = waits.enter(from.id, { question: question.id, asked }, takesQuestions);
       let questions: Collected["items"] = [];
       let first: Message | null = null;

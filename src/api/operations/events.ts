@@ -10,6 +10,7 @@ import type { Rights } from "../rights.ts";
 import { EventQuery, EventView } from "../schemas/events.ts";
 import { count, limit } from "../schemas/fields.ts";
 import { teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
+import type { Timers } from "../../os/timers.ts";
 
 type Wanted = (event: Event) => boolean;
 
@@ -25,6 +26,7 @@ export interface EventParts {
   readonly teams: Teams;
   readonly directory: Directory;
   readonly mailbox: Mailbox;
+  readonly timers: Pick<Timers, "nextTurn">;
 }
 
 export const eventOperations = [
@@ -69,7 +71,7 @@ async function newest(
   wanted: Wanted,
   limit: number,
 ): Promise<{ events: Event[]; last: number; more: boolean }> {
-  const { events } = parts;
+  const { events, timers } = parts;
   const { last } = events;
   const found: Event[] = [];
   for (
@@ -80,14 +82,14 @@ async function newest(
     found.unshift(...page.filter(wanted));
     upTo = page[0]!.seq - 1;
     // A rare type may be far back; others get their turn meanwhile.
-    await new Promise((resolve) => setImmediate(resolve));
+    await timers.nextTurn();
   }
   return { events: limit === 0 ? [] : found.slice(-limit), last, more: false };
 }
 
 /** One page back. A rare event may be far back, so a call reads a bounded number and says where it stopped. */
 async function older(
-  { events }: EventParts,
+  { events, timers }: EventParts,
   wanted: Wanted,
   { start, floor, limit }: { start: number; floor: number; limit: number },
 ): Promise<{ events: Event[]; last: number; first: number; more: boolean }> {
@@ -99,7 +101,7 @@ async function older(
     found.unshift(...page.filter(wanted));
     upTo = (page[0]?.seq ?? 1) - 1;
     isEnd = page.length < scanned || upTo <= floor;
-    await new Promise((resolve) => setImmediate(resolve));
+    await timers.nextTurn();
   }
   const shown = limit === 0 ? [] : found.slice(-limit);
   const isCut = shown.length < found.length;

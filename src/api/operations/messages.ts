@@ -19,6 +19,7 @@ import { agentAddress, count, limit, messageTag, pollMs, sinceTime } from "../sc
 import { isOfTeam, teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 import { untilMail } from "../untilMail.ts";
 import { historyView, receiptView, type ViewParts } from "../views.ts";
+import type { Timers } from "../../os/timers.ts";
 
 export interface MessageParts extends ViewParts, Resolving, TeamFilterParts {
   readonly callers: Callers;
@@ -27,6 +28,7 @@ export interface MessageParts extends ViewParts, Resolving, TeamFilterParts {
   readonly directory: Directory;
   readonly router: Pick<Router, "successorOf">;
   readonly teams: Pick<Teams, "mustExist">;
+  readonly timers: Pick<Timers, "timeout">;
 }
 
 const oneDelivery = z.object({
@@ -103,7 +105,7 @@ export const messageOperations = [
         mailbox,
         ({ id }) => id === message.id,
         isEnough,
-        AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        AbortSignal.any([signal, parts.timers.timeout(timeoutMs)]),
       );
       return history(parts, tag, from);
     },

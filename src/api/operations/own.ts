@@ -14,6 +14,8 @@ import { AgentView, InboxView } from "../schema.ts";
 import { agentAddress, count, limit, messageTag, newAgentName, noteText, roleLabel } from "../schemas/fields.ts";
 import { agentView, inboxView, type ViewParts } from "../views.ts";
 import type { Waits } from "../waits.ts";
+import type { RandomBytes } from "../../model/ids.ts";
+import type { Timers } from "../../os/timers.ts";
 
 /** Programs that register themselves have no screen and no process that we know; this is their provider. */
 const ownProgram = "sdk";
@@ -26,6 +28,8 @@ export interface OwnParts extends ViewParts, Resolving {
   readonly courier: Courier;
   readonly waits: Waits;
   readonly mailbox: Mailbox;
+  readonly timers: Pick<Timers, "timeout">;
+  readonly random: RandomBytes;
 }
 
 /** What a caller does about itself: who it is, becoming an agent, taking its mail, saying what it does. */
@@ -66,7 +70,8 @@ export const ownOperations = [
       const from = await callers.sender(caller);
       const only = tag === undefined ? undefined : rights.messageCalled(from, tag).id;
       const wanted = { limit, ...(only && { take: (message: Message) => message.id === only, outOfOrder: true }) };
-      const items = await collected(parts, directory.agent(from.id)!, wanted, AbortSignal.timeout(waitMs), signal);
+      const over = parts.timers.timeout(waitMs);
+      const items = await collected(parts, directory.agent(from.id)!, wanted, over, signal);
       return items.map((item) => ({ ...inboxView(item, parts), delivery: item.delivery.id as number }));
     },
   }),
@@ -94,7 +99,7 @@ export const ownOperations = [
       if (known !== null && known.provider !== ownProgram) throw taken(known);
       // A new token would lock out the program that has the old one, and speak in its name.
       if (known !== null && from.id !== userId && from.id !== known.id) throw taken(known);
-      const token = newToken();
+      const token = newToken(parts.random);
       const fields = {
         kind,
         role,

@@ -11,6 +11,7 @@ import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
 import { count, pollMs } from "../schemas/fields.ts";
 import { oneAgent } from "../schemas/life.ts";
+import type { Timers } from "../../os/timers.ts";
 
 export interface ReadingParts {
   readonly config: HomeConfig;
@@ -19,6 +20,7 @@ export interface ReadingParts {
   readonly servers: TmuxServers;
   readonly resolve: RouterParts["resolve"];
   readonly directory: Directory;
+  readonly timers: Pick<Timers, "timeout">;
 }
 
 /** The content of an agent's pane, once or whenever it changes. */
@@ -59,7 +61,7 @@ export const readingOperations = [
       const { callers } = parts;
       const agent = programCalled(address, await callers.sender(caller), parts);
       const { endpoint, locator } = paneOf(agent);
-      const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const over = AbortSignal.any([signal, parts.timers.timeout(timeoutMs)]);
       let changed: () => void = () => undefined;
       using _ = parts.tmux.watch(agent, endpoint, () => changed());
       for (;;) {

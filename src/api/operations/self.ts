@@ -25,6 +25,7 @@ import { Check } from "../schema.ts";
 import { time } from "../schemas/fields.ts";
 import { tmuxServerOf } from "../tmuxServerOf.ts";
 import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
+import { wallClock } from "../../os/wallClock.ts";
 
 export interface DaemonFacts {
   readonly version: string;
@@ -327,8 +328,11 @@ function disk(home: string): Finding {
 
 /** Times in receipts are wall-clock times; a clock that jumps makes them puzzling. */
 function clock(): Finding {
-  const driftMs = Math.abs(performance.timeOrigin + performance.now() - Date.now());
-  return driftMs < 2_000
-    ? ok(new Date().toISOString())
-    : warning(`the clock moved by ${Math.round(driftMs)} ms since the daemon started`, "check time synchronisation");
+  const { at, setByMs } = wallClock();
+  return Math.abs(setByMs) < 2_000
+    ? ok(new Date(at).toISOString())
+    : warning(
+        `the clock moved by ${Math.round(Math.abs(setByMs))} ms since the daemon started`,
+        "check time synchronisation",
+      );
 }

@@ -88,7 +88,7 @@ async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, te
   if (json) await terminal.json({ found, adopted, failed });
   else {
     if (adopted.length > 0)
-      await terminal.print(["", ...agentTable(adopted, terminal, { now: Date.now(), teams: true })]);
+      await terminal.print(["", ...agentTable(adopted, terminal, { now: terminal.now(), teams: true })]);
     await complainOf(failed, terminal);
   }
   return failed.length === 0 ? 0 : 4;

@@ -11,6 +11,7 @@ import { namesIn } from "../output/names.ts";
 import { apart } from "../output/rows.ts";
 import { draftOf, sendingFlags, textMeaning } from "../steps/sending.ts";
 import { positiveDurationMs, span } from "../input/times.ts";
+import { systemElapsed } from "../../model/ids.ts";
 
 const defaultTimeoutMs = 600_000;
 
@@ -50,7 +51,7 @@ const ask = command({
     ["tieline ask --resume MSG_CODER_7f3a91c2", "after you answered the other question"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    const startedAt = performance.now();
+    const startedAt = systemElapsed();
     let correlationId: string | null = null;
     let questions: readonly InboxView[] = [];
     const envelope = (fields: object): object => ({
@@ -59,7 +60,7 @@ const ask = command({
       error: null,
       timeout: false,
       correlationId,
-      durationMs: Math.round(performance.now() - startedAt),
+      durationMs: Math.round(systemElapsed() - startedAt),
       ...fields,
     });
     try {
@@ -82,7 +83,7 @@ const ask = command({
           questions.map(({ team }) => team),
           daemon,
         );
-        await terminal.complain(apart(questions.map((one) => letter(one, nameOf, terminal.paint, Date.now()))));
+        await terminal.complain(apart(questions.map((one) => letter(one, nameOf, terminal.paint, terminal.now()))));
       }
       if (flags.json)
         await terminal.json(
@@ -115,7 +116,7 @@ async function untilAnswered(
   deadline: Deadline,
   daemon: Client,
 ): Promise<Answer | Pick<Output<"awaitAnswer">, "questions">> {
-  const askedAt = performance.now();
+  const askedAt = systemElapsed();
   for (;;) {
     const leftMs = deadline.leftMs();
     const { answer, lost, waiting, questions, first } = await daemon.call("awaitAnswer", {
@@ -127,7 +128,7 @@ async function untilAnswered(
     if (lost) throw notDelivered(tag, lost);
     if (questions.length > 0) return { questions };
     if (first) throw unanswered(tag, first);
-    if (leftMs === 0) throw noAnswer(tag, performance.now() - askedAt, waiting);
+    if (leftMs === 0) throw noAnswer(tag, systemElapsed() - askedAt, waiting);
   }
 }
 

@@ -44,17 +44,23 @@ const run = { start, stop, status, logs } satisfies Record<
 
 async function start({ daemon, flags, terminal }: Running): Promise<number> {
   const found = await daemon.call("daemonStatus", {});
-  return present(found, `${terminal.paint("green", "✓")} the daemon runs   ${terminal.paint("dim", facts(found))}`, {
-    flags,
-    terminal,
-  });
+  return present(
+    found,
+    `${terminal.paint("green", "✓")} the daemon runs   ${terminal.paint("dim", facts(found, terminal.now()))}`,
+    {
+      flags,
+      terminal,
+    },
+  );
 }
 
 async function status({ runningDaemon, home, flags, terminal }: Running): Promise<number> {
   const found = await statusOf(runningDaemon);
   if (flags.json) await terminal.json(found ?? { running: false, pid: null, version: null, socket: home.socket });
   else if (found)
-    await terminal.print(`${terminal.paint("green", "●")} running   ${terminal.paint("dim", facts(found))}`);
+    await terminal.print(
+      `${terminal.paint("green", "●")} running   ${terminal.paint("dim", facts(found, terminal.now()))}`,
+    );
   else await terminal.print(`${terminal.paint("dim", "○")} not running   ${terminal.paint("dim", home.socket)}`);
   return 0;
 }
@@ -73,10 +79,10 @@ async function logs({ home, flags, terminal }: Running): Promise<number> {
   return printLog(home.log, terminal, { lines: flags.lines ?? 100, follow: flags.follow ?? false });
 }
 
-function facts({ pid, version, startedAt, agents, waiting, residentBytes }: DaemonStatus): string {
+function facts({ pid, version, startedAt, agents, waiting, residentBytes }: DaemonStatus, now: number): string {
   const megabytes = Math.round(residentBytes / 1e6);
   return (
-    `pid ${pid} · ${version} · for ${span(Date.now() - startedAt)} · ${agents} agent${agents === 1 ? "" : "s"} ` +
+    `pid ${pid} · ${version} · for ${span(now - startedAt)} · ${agents} agent${agents === 1 ? "" : "s"} ` +
     `· ${waiting} message${waiting === 1 ? " waits" : "s wait"} · ${megabytes} MB`
   );
 }

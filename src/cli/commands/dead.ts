@@ -26,7 +26,9 @@ export default command({
     else if (receipts.length === 0) await terminal.print(terminal.paint("dim", "no dead letters"));
     else {
       const nameOf = await namesIn(flags.team, teamsOf(receipts), daemon);
-      await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now(), nameOf)));
+      await terminal.print(
+        receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, terminal.now(), nameOf)),
+      );
     }
     return 0;
   },

@@ -57,7 +57,7 @@ async function revoke(context: Running): Promise<number> {
 }
 
 function rows(found: readonly DeviceView[], { terminal }: Running): string[] {
-  const now = Date.now();
+  const now = terminal.now();
   const cells = found.map(({ id, name, scope, state, addedAt, lastUsedAt }): Cell[] => [
     { text: id, style: "bold" },
     { text: name },

@@ -46,7 +46,7 @@ async function repairMailbox({
   const { repair } = await import("../../compose/offline.ts");
   const { withoutDaemon } = await import("../daemon/maintain.ts");
   const repaired = await withoutDaemon(home, runningDaemon, "the mailbox is being repaired", () =>
-    repair(home, Date.now()),
+    repair(home, terminal.now()),
   );
   if (flags.json) await terminal.json(repaired ?? { problem: null });
   else

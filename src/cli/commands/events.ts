@@ -48,7 +48,7 @@ export default command({
       for (const event of events)
         await (flags.json
           ? terminal.json(event)
-          : terminal.print(eventLine(event, nameOf, terminal.paint, Date.now())));
+          : terminal.print(eventLine(event, nameOf, terminal.paint, terminal.now())));
     };
 
     const start = flags.since === undefined ? { limit: flags.limit ?? 100 } : { since: flags.since };

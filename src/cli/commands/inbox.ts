@@ -44,7 +44,7 @@ export default command({
         mail.map(({ team, from }) => (from === userName ? null : team)),
         daemon,
       );
-      await terminal.print(apart(mail.map((message) => letter(message, nameOf, terminal.paint, Date.now()))));
+      await terminal.print(apart(mail.map((message) => letter(message, nameOf, terminal.paint, terminal.now()))));
     }
     await confirmShown(mail, daemon);
     return 0;

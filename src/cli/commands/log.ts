@@ -41,6 +41,6 @@ export default command({
       return present(receipts, receipts.map(({ tag }) => tag).toReversed(), { flags, terminal });
     if (receipts.length === 0) return present(receipts, terminal.paint("dim", "no messages"), { flags, terminal });
     const nameOf = flags.json ? qualified : await namesIn(flags.team, teamsOf(receipts), daemon);
-    return present(receipts, receiptRows(receipts, nameOf, terminal, Date.now()), { flags, terminal });
+    return present(receipts, receiptRows(receipts, nameOf, terminal, terminal.now()), { flags, terminal });
   },
 });

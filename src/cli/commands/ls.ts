@@ -40,7 +40,7 @@ export default command({
         terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`),
       );
     else if (agents.length === 0 && !flags.all) await terminal.print(terminal.paint("dim", await noneHere(daemon)));
-    else await terminal.print(agentTable(agents, terminal, { now: Date.now(), teams: flags.all ?? false }));
+    else await terminal.print(agentTable(agents, terminal, { now: terminal.now(), teams: flags.all ?? false }));
     return 0;
   },
 });

@@ -25,7 +25,7 @@ export default command({
     }
     const { paint } = terminal;
     const width = terminal.width();
-    const now = Date.now();
+    const now = terminal.now();
     const reports = metrics.reports.map(({ agent, reportedAt, count, data }) => [
       { text: agent },
       { text: `${span(now - reportedAt)} ago` },

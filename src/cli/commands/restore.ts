@@ -40,7 +40,7 @@ export default command({
         return 3;
     }
     const restored = await withoutDaemon(home, runningDaemon, "the mailbox is being restored from a backup", () =>
-      restore(home, file, Date.now()),
+      restore(home, file, terminal.now()),
     );
     if (flags.json) await terminal.json(restored);
     else await terminal.print(lines(restored, terminal.paint));

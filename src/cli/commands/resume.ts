@@ -24,7 +24,7 @@ const resume = command({
     else {
       const { paint } = terminal;
       if (result.resumed.length > 0)
-        await terminal.print(agentTable(result.resumed, terminal, { now: Date.now(), teams: true }));
+        await terminal.print(agentTable(result.resumed, terminal, { now: terminal.now(), teams: true }));
       if (result.already.length > 0)
         await terminal.print(paint("dim", `running already: ${result.already.join(", ")}`));
       if (result.resumed.length + result.already.length + result.failed.length === 0)

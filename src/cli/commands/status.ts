@@ -20,7 +20,9 @@ export default command({
   ],
   async run({ args, flags, daemon, terminal }) {
     const history = await daemon.call("status", { tag: args.tag });
-    const lines = flags.json ? [] : [...tell(history, terminal.paint, Date.now()), ...(await exits(history, daemon))];
+    const lines = flags.json
+      ? []
+      : [...tell(history, terminal.paint, terminal.now()), ...(await exits(history, daemon))];
     return present(history, lines, { flags, terminal });
   },
 });

@@ -38,12 +38,12 @@ export default command({
       await terminal.json(result);
       return flags.show || result.state === "trusted" ? 0 : 3;
     }
-    if (done || view.state === "exposed") await terminal.print(trustLines(view, terminal.paint));
+    if (done || view.state === "exposed") await terminal.print(trustLines(view, terminal));
     if (done) return 0;
     if (view.state === "exposed") return 3;
     const tick = terminal.paint("green", "✓");
     if (flags.yes) {
-      await terminal.print(trustLines(view, terminal.paint));
+      await terminal.print(trustLines(view, terminal));
       await daemon.call("trust", { directory: view.root, digest: view.digest });
     } else if (!canAsk(terminal)) throw cannotAsk(view.file);
     else if (!(await askForTrust(view, { daemon, terminal }))) {

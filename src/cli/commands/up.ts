@@ -35,7 +35,7 @@ export default command({
     const lines = [
       ...(result.started.length === 0
         ? []
-        : [...agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
+        : [...agentTable(result.started, terminal, { now: terminal.now(), teams: false }), ""]),
       ...(result.already.length === 0 ? [] : [paint("dim", `already running: ${result.already.join(", ")}`)]),
       `attach: ${paint("bold", result.attach)}`,
     ];

@@ -7,6 +7,7 @@ import type { Home } from "../../client/home.ts";
 import type { OperationName } from "../../api/schema.ts";
 import type { TielineError } from "../../model/errors.ts";
 import type { UntilStalled } from "./stall.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 /** Nearly every call is answered by then, and costs nothing but a timer. */
 export const momentMs = 1_000;
@@ -16,22 +17,22 @@ export interface Attended {
   readonly name: OperationName;
   readonly input: object;
   readonly signal?: AbortSignal | undefined;
+  readonly timers?: Pick<Timers, "after">;
 }
 
 export async function attended<Result>(
-  { home, name, input, signal }: Attended,
+  { home, name, input, signal, timers = systemTimers }: Attended,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const over = new AbortController();
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => void untilStalled(home, deadlineOf(name, input), over.signal, name).then(reject, reject),
+  using _timer = timers.after(
     momentMs,
+    () => void untilStalled(home, deadlineOf(name, input), over.signal, name).then(reject, reject),
   );
   try {
     return await Promise.race([call(signal ? AbortSignal.any([signal, over.signal]) : over.signal), givenUp]);
   } finally {
-    clearTimeout(timer);
     over.abort();
   }
 }

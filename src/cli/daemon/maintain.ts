@@ -7,6 +7,7 @@ import { beginMaintenance } from "../../config/maintenance.ts";
 import { TielineError } from "../../model/errors.ts";
 import { DatabaseTaken } from "../../os/sqlite/faults.ts";
 import { stopRunning } from "./runningDaemon.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 /** A daemon that is starting or stopping releases the mailbox within this time. */
 const patienceMs = 5_000;
@@ -25,13 +26,13 @@ export async function withoutDaemon<T>(
   return await work();
 }
 
-async function untilFree(home: Home): Promise<void> {
-  for (const deadline = performance.now() + patienceMs; ; await Bun.sleep(20)) {
+async function untilFree(home: Home, timers: Timers = systemTimers): Promise<void> {
+  for (const deadline = timers.elapsed() + patienceMs; ; await timers.pause(20)) {
     try {
       return refuseWhileServed(home);
     } catch (thrown) {
       if (!(thrown instanceof DatabaseTaken)) throw thrown;
-      if (performance.now() > deadline) throw served(home.mailbox);
+      if (timers.elapsed() > deadline) throw served(home.mailbox);
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Output } from "../../api/schema.ts";
 import { TielineError } from "../../model/errors.ts";
 import { entriesIn } from "../../os/entries.ts";
 import { systemProcesses } from "../../os/processes.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 export type DaemonStatus = Output<"daemonStatus">;
 
@@ -48,16 +49,16 @@ const stopDeadlineMs = 15_000;
  * A process that is not our child can only be looked for. One that waits for its parent to notice has ended, unless
  * its threads are still there: they hold its files and locks.
  */
-async function untilEnded(pid: number): Promise<void> {
-  const deadline = performance.now() + stopDeadlineMs;
+async function untilEnded(pid: number, timers: Timers = systemTimers): Promise<void> {
+  const deadline = timers.elapsed() + stopDeadlineMs;
   const processes = systemProcesses();
   while ((await processes.read(pid)) || entriesIn(`/proc/${pid}/task`).length > 1) {
-    if (performance.now() > deadline) {
+    if (timers.elapsed() > deadline) {
       throw new TielineError("NOT_IN_TIME", `the daemon (pid ${pid}) is still there after ${stopDeadlineMs / 1000} s`, {
         remedy: `look at \`tieline daemon logs\`; \`kill ${pid}\` ends it, and loses nothing`,
         operands: { pid },
       });
     }
-    await Bun.sleep(10);
+    await timers.pause(10);
   }
 }

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import type { Home } from "../../client/home.ts";
 import type { OperationName } from "../../api/schema.ts";
 import { TielineError } from "../../model/errors.ts";
-import { pause } from "../../os/pause.ts";
 import { bunExec } from "../../os/exec.ts";
 import { isSameProcess, systemProcesses } from "../../os/processes.ts";
 import { span } from "../input/times.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 /**
  * A daemon answers the smallest question in a millisecond, and within this time under any load that it was built for.
@@ -24,31 +24,32 @@ export type UntilStalled = (
   deadlineMs: number,
   signal: AbortSignal,
   name: OperationName,
+  timers?: Timers,
 ) => Promise<TielineError>;
 
-export const untilStalled: UntilStalled = async (home, deadlineMs, signal, name) => {
-  const startedAt = performance.now();
+export const untilStalled: UntilStalled = async (home, deadlineMs, signal, name, timers = systemTimers) => {
+  const startedAt = timers.elapsed();
   let silentSince: number | null = null;
   while (!signal.aborted) {
-    const before = performance.now();
-    if (await isSilent(home.socket)) {
+    const before = timers.elapsed();
+    if (await isSilent(home.socket, timers)) {
       silentSince ??= before;
       const pid = await daemonPid(home);
       if (pid !== null && (await isStopped(pid))) return stopped(pid);
-      if (performance.now() - silentSince > silentMs) return silent(pid);
+      if (timers.elapsed() - silentSince > silentMs) return silent(pid);
     } else {
       silentSince = null;
-      if (performance.now() - startedAt > deadlineMs) return late(name, deadlineMs);
-      await pause(Math.min(everyMs, deadlineMs), signal);
+      if (timers.elapsed() - startedAt > deadlineMs) return late(name, deadlineMs);
+      await timers.pause(Math.min(everyMs, deadlineMs), signal);
     }
   }
   return new Promise(() => undefined);
 };
 
 /** Any answer will do. Where nothing listens, the call that is waited for finds that out by itself. */
-async function isSilent(socket: string): Promise<boolean> {
+async function isSilent(socket: string, timers: Timers): Promise<boolean> {
   try {
-    await fetch("http://tieline/", { unix: socket, signal: AbortSignal.timeout(probeMs) });
+    await fetch("http://tieline/", { unix: socket, signal: timers.timeout(probeMs) });
     return false;
   } catch (thrown) {
     return (thrown as Error).name === "TimeoutError";

@@ -5,6 +5,7 @@ import type { Home } from "../../client/home.ts";
 import { tooOpenIn } from "../../config/privateHome.ts";
 import { daemonCommand } from "../../os/install.ts";
 import { TielineError, asTielineError, type ErrorCode } from "../../model/errors.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,16 +21,21 @@ const answerMs = 2_000;
  *
  * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
  */
-export async function startDaemon(home: Home, env: Environment, command = daemonCommand): Promise<void> {
-  for (const deadline = performance.now() + startDeadlineMs; ;) {
+export async function startDaemon(
+  home: Home,
+  env: Environment,
+  command = daemonCommand,
+  timers: Timers = systemTimers,
+): Promise<void> {
+  for (const deadline = timers.elapsed() + startDeadlineMs; ;) {
     const child = launch(home, env, command);
-    const line = await firstLine(child, home);
+    const line = await firstLine(child, home, timers);
     child.unref();
     if (line === "ready") return;
     if (line !== "taken") throw fromLine(line, home);
-    const silence = await silenceOf(home, Math.min(deadline, performance.now() + winnersPatienceMs));
+    const silence = await silenceOf(home, Math.min(deadline, timers.elapsed() + winnersPatienceMs), timers);
     if (silence === null) return;
-    if (performance.now() >= deadline) throw silence;
+    if (timers.elapsed() >= deadline) throw silence;
   }
 }
 
@@ -83,13 +89,12 @@ export function daemonEnvironment(env: Environment): Record<string, string> {
   );
 }
 
-function firstLine(child: ChildProcess, home: Home): Promise<string> {
+function firstLine(child: ChildProcess, home: Home, timers: Timers): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const stdout = child.stdout!;
   let text = "";
-  const timer = setTimeout(
-    () => reject(notStarted(`it was not ready after ${startDeadlineMs / 1000} s`, home)),
-    startDeadlineMs,
+  const timer = timers.after(startDeadlineMs, () =>
+    reject(notStarted(`it was not ready after ${startDeadlineMs / 1000} s`, home)),
   );
   stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
@@ -98,7 +103,7 @@ function firstLine(child: ChildProcess, home: Home): Promise<string> {
   stdout.on("end", () => reject(notStarted("it exited before it was ready", home)));
   child.on("error", (cause) => reject(notStarted(cause.message, home)));
   return promise.finally(() => {
-    clearTimeout(timer);
+    timer.cancel();
     stdout.destroy();
   });
 }
@@ -107,18 +112,18 @@ function firstLine(child: ChildProcess, home: Home): Promise<string> {
  * Waits for the daemon that owns the home; null: it answers. It holds the mailbox before it listens, and there is
  * nothing to watch until its socket is there.
  */
-async function silenceOf(home: Home, deadline: number): Promise<TielineError | null> {
+async function silenceOf(home: Home, deadline: number, timers: Timers): Promise<TielineError | null> {
   const client = createClient({ socket: home.socket }, {});
   for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 200)) {
     try {
-      await client.call("daemonStatus", {}, AbortSignal.timeout(answerMs));
+      await client.call("daemonStatus", {}, timers.timeout(answerMs));
       return null;
     } catch (error) {
       // Any other refusal is an answer too.
       if (!(error instanceof TielineError) || error.code !== "DAEMON_UNAVAILABLE") return null;
-      if (performance.now() > deadline) return error;
+      if (timers.elapsed() > deadline) return error;
     }
-    await Bun.sleep(pauseMs);
+    await timers.pause(pauseMs);
   }
 }
 

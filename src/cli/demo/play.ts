@@ -13,6 +13,7 @@ import { callerOf } from "../daemon/connect.ts";
 import { startDaemon } from "../daemon/start.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { span } from "../input/times.ts";
+import { systemTimers } from "../../os/timers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,7 +35,7 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
   const { digest } = await client.call("trustShow", {});
   await client.call("trust", { digest });
   const ended = new AbortController();
-  const late = setTimeout(() => ended.abort(), patienceMs);
+  using _late = systemTimers.after(patienceMs, () => ended.abort());
   let played = false;
   try {
     await print(paint("bold", "A team of three scripted agents: researcher → coder ⇄ reviewer. No model, no key."));
@@ -54,7 +55,6 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
     played = true;
     return 0;
   } finally {
-    clearTimeout(late);
     ended.abort();
     if (!terminal.interactive) await takeDown(env, { keepFiles: !played });
   }

@@ -1,4 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -39,8 +40,8 @@ export const momentForms = "2h or 1d ago, or a date such as 2026-11-15T16:00";
 /**
  * A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise.
  */
-export function pastMoment(text: string, what = "time"): number {
-  if (durationPattern.test(text)) return Date.now() - positiveDurationMs(text, what, mostPastDays);
+export function pastMoment(text: string, what = "time", clock: Clock = systemClock): number {
+  if (durationPattern.test(text)) return clock() - positiveDurationMs(text, what, mostPastDays);
   // What begins otherwise is read by JavaScript with more good will than sense.
   const at = /^\d{4}-/.test(text) ? Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text) : NaN;
   if (!Number.isNaN(at)) return at;

@@ -32,7 +32,7 @@ export interface TableOptions {
 
 /** One agent, after something was done to it. */
 export const presentAgent = (agent: AgentView, context: Presenting): Promise<number> =>
-  present(agent, agentTable([agent], context.terminal, { now: Date.now(), teams: true }), context);
+  present(agent, agentTable([agent], context.terminal, { now: context.terminal.now(), teams: true }), context);
 
 export const noAgentsAtAll =
   "no agents; `tieline up` starts those of a project, `tieline adopt <pane> --name NAME` takes in a running program";

@@ -28,7 +28,7 @@ const markOf = ({ state, warning }: DeliveryView, paint: Paint): string =>
   warning === null ? mark(state, paint) : paint("yellow", "!");
 
 export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promise<number> =>
-  present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()), context);
+  present(receipt, receiptLines(receipt, context.terminal.paint, context.terminal.now()), context);
 
 /** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
 export function receiptLines(

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Terminal } from "./terminal.ts";
+import { systemTimers, type Scheduled } from "../../os/timers.ts";
 
 export interface PrintedTailOptions {
   readonly lines: number;
@@ -112,12 +113,12 @@ const soonMs = 5;
 /** Watches the directory, because a watch on the file would stay with the old one. Ends on Ctrl-C. */
 async function* changesOf(path: string): AsyncGenerator<void> {
   let wake = Promise.withResolvers<boolean>();
-  let again: Timer | undefined;
+  let again: Scheduled | undefined;
   const watcher = watch(dirname(path), (_event, name) => {
     if (name !== null && !name.startsWith(basename(path))) return;
     wake.resolve(true);
-    clearTimeout(again);
-    again = setTimeout(() => wake.resolve(true), soonMs);
+    again?.cancel();
+    again = systemTimers.after(soonMs, () => wake.resolve(true));
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => wake.resolve(false));
   // What was written between the first look and the watch would otherwise wait for the next line.
@@ -126,6 +127,6 @@ async function* changesOf(path: string): AsyncGenerator<void> {
     wake = Promise.withResolvers<boolean>();
     yield;
   }
-  clearTimeout(again);
+  again?.cancel();
   watcher.close();
 }

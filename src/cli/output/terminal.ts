@@ -2,6 +2,7 @@
  * Where a command prints. Everything goes through here: what agents wrote can neither steer a terminal nor hide, and no
  * text begins a line unless the command meant one. Colour and lines that change in place are for terminals only.
  */
+import { systemClock, uuidv4 } from "../../model/ids.ts";
 import { oneLine, visible, visibleJson } from "../../model/visible.ts";
 import { isoTime } from "../input/times.ts";
 
@@ -28,6 +29,8 @@ export interface Terminal {
   width(): number;
   /** Rows of the terminal. */
   height(): number;
+  /** The time of day, by which what is shown is old or new. */
+  now(): number;
 }
 
 interface Refusal {
@@ -78,6 +81,7 @@ export function openTerminal(env: Readonly<Record<string, string | undefined>>):
     cursor: (shown) => put(Bun.stdout, shown ? "\u001b[?25h" : "\u001b[?25l"),
     width,
     height: () => process.stdout.rows || 24,
+    now: systemClock,
   };
 
   /** A line that wraps could not be redrawn. */
@@ -110,7 +114,7 @@ const colourless: Colours = { paint: plain, rendered: (text, safe) => safe(text)
 
 /** The marks are random for every run, so that no text can hold them. */
 function colours(): Colours {
-  const key = crypto.randomUUID();
+  const key = uuidv4();
   const marks = new RegExp(`${key}(\\d+);`);
   return {
     paint: (style, text) => (text === "" ? "" : `${key}${codes[style]};${text}${key}0;`),

@@ -38,7 +38,7 @@ export async function follow(
     history = { ...receipt, ...next };
     if (changed) await show.change(history);
   }
-  const error = shortfall(history, wanted);
+  const error = shortfall(history, wanted, terminal.now());
   if (json) await terminal.json(error ? { ...history, error } : history);
   else await show.end(history, error);
   return error ? error.exitCode : exitCodeOf(history);
@@ -58,7 +58,7 @@ function pending({ deliveries }: ReceiptView, wanted: Wanted): boolean {
 
 const isDead = ({ state, answeredAt }: DeliveryView): boolean => answeredAt === null && dead.includes(state);
 
-function shortfall(history: HistoryView, wanted: Wanted): TielineError | null {
+function shortfall(history: HistoryView, wanted: Wanted, now: number): TielineError | null {
   const fallShort = (result: string) => history.deliveries.find((delivery) => reached(delivery, wanted) === result);
   const short = fallShort("never") ?? fallShort("not yet");
   if (!short) return null;
@@ -89,7 +89,7 @@ function shortfall(history: HistoryView, wanted: Wanted): TielineError | null {
       : details;
   return new TielineError(
     "NOT_IN_TIME",
-    `${history.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - history.acceptedAt)}${why}`,
+    `${history.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(now - history.acceptedAt)}${why}`,
     waits,
   );
 }
@@ -107,7 +107,7 @@ function liveLines(terminal: Terminal): Live {
   const printed = new Map<string, string>();
 
   async function redraw(history: HistoryView): Promise<void> {
-    drawn = await terminal.redraw(receiptLines(history, terminal.paint, Date.now()), drawn);
+    drawn = await terminal.redraw(receiptLines(history, terminal.paint, terminal.now()), drawn);
   }
 
   async function append(history: HistoryView): Promise<void> {
@@ -117,7 +117,7 @@ function liveLines(terminal: Terminal): Live {
         `${delivery.notes.map(({ text }) => text).join()}`;
       if (printed.get(delivery.agentId) === version) continue;
       printed.set(delivery.agentId, version);
-      await terminal.print(deliveryLine(history, delivery, terminal.paint, Date.now()));
+      await terminal.print(deliveryLine(history, delivery, terminal.paint, terminal.now()));
     }
   }
 

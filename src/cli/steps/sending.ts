@@ -7,6 +7,7 @@ import type { Flags, FlagValues, StandardValues } from "../command.ts";
 import { receiptLines } from "../output/receipts.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { positiveDurationMs } from "../input/times.ts";
+import { uuidv4 } from "../../model/ids.ts";
 
 /** The words of a command that are its text. */
 export const textMeaning = { field: "body", note: "several words are joined by spaces" } as const;
@@ -44,7 +45,7 @@ type DraftInput = Omit<Input<"reply">, "tag">;
 export async function draftOf(
   words: readonly string[],
   flags: SendingValues,
-  makeKey = () => crypto.randomUUID() as string,
+  makeKey = (): string => uuidv4(),
 ): Promise<DraftInput> {
   const { when, hard, wait, ttl, from } = flags;
   return {
@@ -79,7 +80,7 @@ export async function conclude(receipt: ReceiptView, { home, flags, daemon, term
     return follow(receipt, flags.wait, { daemon, terminal, json: flags.json ?? false, timeoutMs });
   }
   if (flags.json) await terminal.json(receipt);
-  else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()));
+  else await terminal.print(receiptLines(receipt, terminal.paint, terminal.now()));
   return exitCodeOf(receipt);
 }
 

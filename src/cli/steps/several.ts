@@ -33,7 +33,7 @@ export async function doToEach(
   }
   if (flags.json) await terminal.json({ done, failed });
   else {
-    if (done.length > 0) await terminal.print(agentTable(done, terminal, { now: Date.now(), teams: true }));
+    if (done.length > 0) await terminal.print(agentTable(done, terminal, { now: terminal.now(), teams: true }));
     await complainOf(failed, terminal);
   }
   return first?.exitCode ?? 0;

@@ -3,26 +3,26 @@ import type { TrustView } from "../../api/schemas/trust.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Context } from "../command.ts";
 import { canAsk, confirm } from "../input/confirm.ts";
-import type { Paint } from "../output/terminal.ts";
+import type { Paint, Terminal } from "../output/terminal.ts";
 import { clockTime } from "../input/times.ts";
 
 type Asking = Pick<Context, "daemon" | "terminal">;
 
 /** What the files can start, or what is different from what the user has trusted. */
-export function trustLines(view: TrustView, paint: Paint): string[] {
+export function trustLines(view: TrustView, { paint, now }: Pick<Terminal, "paint" | "now">): string[] {
   const shown = view.state === "changed" ? changeLines(view, paint) : startLines(view);
-  return [heading(view), "", ...shown.map((line) => `  ${line}`), "", paint("dim", view.notCovered)];
+  return [heading(view, now()), "", ...shown.map((line) => `  ${line}`), "", paint("dim", view.notCovered)];
 }
 
-function heading({ file, team, state, trustedAt, problem, remedy }: TrustView): string {
+function heading({ file, team, state, trustedAt, problem, remedy }: TrustView, now: number): string {
   const what = `${file} (team ${team})`;
   switch (state) {
     case "trusted":
-      return `${what} was trusted at ${clockTime(trustedAt!, Date.now())}. It can start:`;
+      return `${what} was trusted at ${clockTime(trustedAt!, now)}. It can start:`;
     case "new":
       return `${what} is not trusted yet. It can start:`;
     case "changed":
-      return `${what} can start other things than when you trusted it (${clockTime(trustedAt!, Date.now())}):`;
+      return `${what} can start other things than when you trusted it (${clockTime(trustedAt!, now)}):`;
     case "exposed":
       return `${what} cannot be trusted: ${problem}; ${remedy}. It could start:`;
   }
@@ -38,7 +38,7 @@ function changeLines({ changes }: TrustView, paint: Paint): string[] {
 
 /** Shows it and asks; true: the user has said yes, and it is trusted now. */
 export async function askForTrust(view: TrustView, { daemon, terminal }: Asking): Promise<boolean> {
-  await terminal.print(trustLines(view, terminal.paint));
+  await terminal.print(trustLines(view, terminal));
   if (!(await confirm(view.state === "changed" ? "Trust this change?" : "Trust it?", terminal))) return false;
   await daemon.call("trust", { directory: view.root, digest: view.digest });
   return true;

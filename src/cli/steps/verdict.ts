@@ -53,7 +53,7 @@ async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<
       open.map(({ team }) => team),
       daemon,
     );
-    await terminal.print(apart(open.map((request) => requestLines(request, nameOf, terminal.paint, Date.now()))));
+    await terminal.print(apart(open.map((request) => requestLines(request, nameOf, terminal.paint, terminal.now()))));
   }
   return 0;
 }

@@ -1,8 +1,9 @@
 import type { Client } from "../../client/client.ts";
 import type { AgentView } from "../../api/schema.ts";
-import { pause, type StreamedEvent } from "../../client/stream.ts";
+import type { StreamedEvent } from "../../client/stream.ts";
 import { agentTable } from "../output/agentTable.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { systemTimers } from "../../os/timers.ts";
 
 export interface Watching {
   readonly all?: boolean;
@@ -41,8 +42,8 @@ export async function watchAgents(
       if (inPlace) drawn = await terminal.redraw(thatFit(shown(agents)), drawn);
       else if (seen !== last) await (json ? terminal.json(agents) : terminal.print([...shown(agents), ""]));
       last = seen;
-      await Promise.race([news.promise, listening, pause(ageMs, stop)]);
-      await pause(momentMs, stop);
+      await Promise.race([news.promise, listening, systemTimers.pause(ageMs, stop)]);
+      await systemTimers.pause(momentMs, stop);
       news = Promise.withResolvers();
     }
   } catch (error) {
@@ -58,7 +59,7 @@ export async function watchAgents(
 
   function shown(agents: readonly AgentView[]): string[] {
     const below = hints.length === 0 ? [] : ["", ...hints];
-    return [...agentTable(agents, terminal, { now: Date.now(), teams: all }), ...below];
+    return [...agentTable(agents, terminal, { now: terminal.now(), teams: all }), ...below];
   }
 
   function thatFit(lines: readonly string[]): readonly string[] {

@@ -1,10 +1,14 @@
 /** One-time codes of links. They are in memory only: a link is used at once or never, and dies with the daemon. */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { systemRandom, type RandomBytes } from "../../model/ids.ts";
+import { systemTimers, type Scheduled, type Timers } from "../../os/timers.ts";
 
 export interface CodesOptions {
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
   readonly lifeMs?: number;
+  readonly timers?: Pick<Timers, "after">;
+  readonly random?: RandomBytes;
 }
 
 export interface LoginCode {
@@ -17,7 +21,7 @@ interface Issued {
   /** The only origin that may use it. */
   readonly origin: string;
   readonly until: number;
-  readonly timer: Timer;
+  readonly timer: Scheduled;
   readonly over: () => void;
   tries: number;
 }
@@ -29,9 +33,12 @@ export class LoginCodes {
   readonly #issued = new Map<string, Issued>();
   readonly #now: () => number;
   readonly #lifeMs: number;
+  readonly #timers: Pick<Timers, "after">;
+  readonly #random: RandomBytes;
 
-  constructor({ now, lifeMs = 60_000 }: CodesOptions) {
+  constructor({ now, lifeMs = 60_000, timers = systemTimers, random = systemRandom }: CodesOptions) {
     this.#now = now;
+    [this.#timers, this.#random] = [timers, random];
     this.#lifeMs = lifeMs;
   }
 
@@ -41,10 +48,9 @@ export class LoginCodes {
    */
   create(origin: string, over: () => void = () => undefined): LoginCode {
     if (this.#issued.size >= mostIssued) this.#drop(this.#issued.keys().next().value!);
-    const id = randomBytes(9).toString("base64url");
-    const secret = randomBytes(32);
-    const timer = setTimeout(() => this.#drop(id), this.#lifeMs);
-    timer.unref();
+    const id = Buffer.from(this.#random(9)).toString("base64url");
+    const secret = Buffer.from(this.#random(32));
+    const timer = this.#timers.after(this.#lifeMs, () => this.#drop(id), { background: true });
     this.#issued.set(id, { secret, origin, until: this.#now() + this.#lifeMs, timer, over, tries: 0 });
     return { id, secret: secret.toString("base64url") };
   }
@@ -73,7 +79,7 @@ export class LoginCodes {
     const code = this.#issued.get(id);
     if (code === undefined) return;
     this.#issued.delete(id);
-    clearTimeout(code.timer);
+    code.timer.cancel();
     code.over();
   }
 }

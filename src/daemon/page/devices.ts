@@ -5,11 +5,13 @@
  * the daemon.
  */
 import type { DeviceView } from "../../api/schemas/page.ts";
-import { createHash, randomBytes, type KeyObject } from "node:crypto";
+import { createHash, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import { atomicWrite } from "../../os/atomicWrite.ts";
 import { untrustedText } from "../../os/untrustedFile.ts";
 import { publicKeyIn } from "./key.ts";
+import type { Scheduled, Timers } from "../../os/timers.ts";
+import type { RandomBytes } from "../../model/ids.ts";
 
 /** What a device may do. */
 const deviceScopes = ["full"] as const;
@@ -48,6 +50,8 @@ export interface DevicesOptions {
   readonly boot: string;
   readonly clock: () => number;
   readonly report: (context: string, fault: unknown) => void;
+  readonly timers: Pick<Timers, "after">;
+  readonly random: RandomBytes;
 }
 
 const unusedMs = 7 * 24 * 3_600_000;
@@ -65,7 +69,7 @@ export class Devices {
   readonly #open = new Map<string, OpenTab & { readonly over: AbortController }>();
   /** Ids of devices whose tabs were used in this boot. */
   readonly #inUse = new Set<string>();
-  #writing: Timer | null = null;
+  #writing: Scheduled | null = null;
 
   constructor(options: DevicesOptions) {
     this.#options = options;
@@ -80,7 +84,7 @@ export class Devices {
   add({ name, key, origin }: Pick<Device, "name" | "key" | "origin">, tabKey: string): OpenTab {
     const now = this.#options.clock();
     const device: Device = {
-      id: randomBytes(4).toString("hex"),
+      id: Buffer.from(this.#options.random(4)).toString("hex"),
       name,
       scope: "full",
       key,
@@ -133,8 +137,7 @@ export class Devices {
     this.#tabs.set(id, { ...tab, usedAt });
     this.#devices.set(device.id, { ...this.#devices.get(device.id)!, lastUsedAt: usedAt });
     this.#inUse.add(device.id);
-    this.#writing ??= setTimeout(() => this.flush(), writeDelayMs);
-    this.#writing.unref();
+    this.#writing ??= this.#options.timers.after(writeDelayMs, () => this.flush(), { background: true });
   }
 
   list(): DeviceView[] {
@@ -162,7 +165,7 @@ export class Devices {
 
   /** Writes what changed. A disk that cannot take it is reported; everything continues in memory. */
   flush(): void {
-    clearTimeout(this.#writing ?? undefined);
+    this.#writing?.cancel();
     this.#writing = null;
     try {
       atomicWrite(

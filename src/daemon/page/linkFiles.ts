@@ -1,8 +1,8 @@
 /** Files that lead a browser to a link, so that its code is in the arguments of no process. */
-import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { TielineError } from "../../model/errors.ts";
+import type { RandomBytes } from "../../model/ids.ts";
 
 const named = /^open-[0-9a-f]+\.html$/;
 
@@ -10,7 +10,11 @@ export class LinkFiles {
   readonly #report: (context: string, fault: unknown) => void;
 
   /** Removes what an earlier daemon left behind in its directory: those codes died with it. */
-  constructor(directory: string, report: (context: string, fault: unknown) => void) {
+  constructor(
+    directory: string,
+    report: (context: string, fault: unknown) => void,
+    private readonly random: RandomBytes,
+  ) {
     this.#report = report;
     for (const name of readdirSync(directory)) if (named.test(name)) this.remove(join(directory, name));
   }
@@ -21,7 +25,7 @@ export class LinkFiles {
         remedy: "name a directory by its whole path",
         operands: { directory },
       });
-    const file = join(directory, `open-${randomBytes(8).toString("hex")}.html`);
+    const file = join(directory, `open-${Buffer.from(this.random(8)).toString("hex")}.html`);
     const page =
       `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tieline</title><meta name="referrer" ` +
       `content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><p><a href="${url}">Open the ` +

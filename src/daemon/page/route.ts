@@ -7,6 +7,7 @@ import { parseJson, problem, textOf } from "../http.ts";
 import type { LoopbackRoute } from "../loopback.ts";
 import { bundlePage, type PageBundle } from "./bundle.ts";
 import type { PageSessions } from "./sessions.ts";
+import { uuidv4, type RandomBytes } from "../../model/ids.ts";
 
 const maxBodyBytes = 4096;
 const word = z.string().max(1024);
@@ -19,9 +20,13 @@ const bodies = {
 export interface PageRouteOptions {
   readonly report: (context: string, fault: unknown) => void;
   readonly bundle?: () => Promise<PageBundle>;
+  readonly random?: RandomBytes;
 }
 
-export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage }: PageRouteOptions): LoopbackRoute {
+export function pageRoute(
+  sessions: PageSessions,
+  { report, bundle = bundlePage, random }: PageRouteOptions,
+): LoopbackRoute {
   let bundling: Promise<PageBundle> | null = null;
 
   return (request, { pathname }) => {
@@ -61,7 +66,7 @@ export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage 
    */
   async function shell(): Promise<Response> {
     const { assets, scripts, styles, later } = await bundled();
-    const nonce = crypto.randomUUID();
+    const nonce = uuidv4(random);
     const linked = (name: string): string => `"/assets/${name}" integrity="${assets.get(name)!.integrity}"`;
     const head = [
       `<meta charset="utf-8">`,

@@ -1,5 +1,5 @@
 /** Who may use the dashboard: checks what src/client/pageProtocol.ts describes, in this run of the daemon. */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -26,6 +26,8 @@ import { Devices, type OpenTab } from "./devices.ts";
 import { isSignedBy, pageKeyIn, publicKeyIn, type PageKey } from "./key.ts";
 import { LinkFiles } from "./linkFiles.ts";
 import { ReplayWindow } from "./replayWindow.ts";
+import { systemClock, systemRandom, type RandomBytes } from "../../model/ids.ts";
+import { systemTimers, type Timers } from "../../os/timers.ts";
 
 export interface PageSessionsOptions {
   /** A directory of the home for keys, devices and link files. */
@@ -37,6 +39,8 @@ export interface PageSessionsOptions {
   readonly clock?: () => number;
   /** Milliseconds since the daemon started; never jumps. */
   readonly now?: () => number;
+  readonly timers?: Timers;
+  readonly random?: RandomBytes;
   readonly told: (note: string) => void;
   readonly report: (context: string, fault: unknown) => void;
 }
@@ -60,13 +64,13 @@ export interface Admitted {
 const clockSlackMs = 30_000;
 
 export class PageSessions {
-  readonly boot = randomBytes(16).toString("base64url");
+  readonly boot: string;
   /**
    * A host name below `localhost` that is new with every boot. A program that has the port while the daemon is down can
    * leave service workers, cached pages and open tabs behind for the origin it was visited at; nothing can have been
    * left for a name that did not exist yet.
    */
-  readonly host = `tieline-${randomBytes(10).toString("hex")}.localhost`;
+  readonly host: string;
   readonly devices: Devices;
   readonly #options: PageSessionsOptions;
   readonly #now: () => number;
@@ -76,15 +80,19 @@ export class PageSessions {
   readonly #windows = new WeakMap<OpenTab, ReplayWindow>();
 
   constructor(options: PageSessionsOptions) {
-    const { directory, clock = Date.now, report, told } = options;
+    const { directory, clock = systemClock, timers = systemTimers, random = systemRandom, report, told } = options;
+    this.boot = Buffer.from(random(16)).toString("base64url");
+    this.host = `tieline-${Buffer.from(random(10)).toString("hex")}.localhost`;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.#options = options;
-    const startedAt = performance.now();
-    this.#now = options.now ?? (() => Math.round(performance.now() - startedAt));
+    const startedAt = timers.elapsed();
+    this.#now = options.now ?? (() => Math.round(timers.elapsed() - startedAt));
     this.#key = pageKeyIn(join(directory, "daemon.key"), told);
-    this.#codes = new LoginCodes({ now: this.#now });
-    this.#files = new LinkFiles(directory, report);
-    this.devices = new Devices({ file: join(directory, "devices.json"), boot: this.boot, clock, report });
+    this.#codes = new LoginCodes({ now: this.#now, timers, random });
+    this.#files = new LinkFiles(directory, report, random);
+    this.devices = new Devices({
+      ...{ file: join(directory, "devices.json"), boot: this.boot, clock, timers, random, report },
+    });
   }
 
   /** A link that signs one browser in, once. */

@@ -10,11 +10,13 @@ import { corrupt, isSqlite, translate } from "../../os/sqlite/faults.ts";
 import { readLog } from "../../os/sqlite/logFile.ts";
 import { OpenMark, readMark, writeMark } from "../../os/sqlite/mark.ts";
 import { identify } from "./store.ts";
+import type { RandomBytes } from "../../model/ids.ts";
 
 export interface MailboxFileOptions {
   /** Files that a home has only after its mailbox. */
   readonly signsOfUse?: readonly string[];
   readonly report: (context: string, fault: unknown) => void;
+  readonly random?: RandomBytes;
 }
 
 export interface MailboxFile {
@@ -30,14 +32,14 @@ export interface MailboxFile {
 export function openMailboxFile(
   path: string,
   migrations: Migrations,
-  { signsOfUse = [], report }: MailboxFileOptions,
+  { signsOfUse = [], report, random }: MailboxFileOptions,
 ): MailboxFile {
   refuseLoss(path, signsOfUse);
   const opened = connect(path, migrations);
   try {
     // Left by a reader; unused while this process has the file alone.
     rmSync(`${path}-shm`, { force: true });
-    const id = identify(opened);
+    const id = identify(opened, random);
     const { changes } = opened.run(() => opened.statement(changesIn).get()) as { changes: number };
     const known = readMark(path);
     if (known === null) writeMark(path, { id, changes });

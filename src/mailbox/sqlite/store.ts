@@ -7,7 +7,14 @@ import {
   type DeliveryState,
   type Transition,
 } from "../../model/delivery.ts";
-import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
+import {
+  deliveryId,
+  uuidv4,
+  type AgentId,
+  type DeliveryId,
+  type MessageId,
+  type RandomBytes,
+} from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type FormerName, type InboxRow } from "../port.ts";
 import type { Store } from "../store.ts";
@@ -36,7 +43,7 @@ const claimsHorizon = 10_000;
 const hopsHorizon = 200;
 
 /** SQLite through Bun, on a database that this process alone holds (see sqlite/connection.ts). */
-export function sqliteStore(connection: Connection): Store {
+export function sqliteStore(connection: Connection, random?: RandomBytes): Store {
   const statements = connection.run(() => prepare(connection));
   const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] =>
     connection.statement(sql).all(...parameters) as Row[];
@@ -44,7 +51,7 @@ export function sqliteStore(connection: Connection): Store {
     connection.statement(sql).get(...parameters) as Row | null;
 
   const store: Store = {
-    id: identify(connection),
+    id: identify(connection, random),
 
     commit: (work) => connection.commit(work),
 
@@ -321,10 +328,10 @@ function shorten({ statement }: Connection, delivery: DeliveryId): void {
   statement("UPDATE history SET left_out = ? WHERE id = ?").run(short.leftOut, rows[short.tells]!.id);
 }
 
-export function identify({ statement, commit, run }: Connection): string {
+export function identify({ statement, commit, run }: Connection, random?: RandomBytes): string {
   const known = run(() => statement("SELECT id FROM mailbox").get()) as { id: string } | null;
   if (known) return known.id;
-  const id = uuidv7(systemClock()).slice(-12);
+  const id = uuidv4(random).slice(-12);
   commit(() => statement("INSERT INTO mailbox (id) VALUES (?)").run(id));
   return id;
 }
