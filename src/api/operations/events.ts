@@ -1,31 +1,21 @@
 import { z } from "zod";
-import type { Directory } from "../../agents/directory/directory.ts";
-import type { Teams } from "../../agents/teams.ts";
 import type { Spine } from "../../events/spine.ts";
-import type { Mailbox } from "../../mailbox/port.ts";
-import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
-import type { Callers } from "../callers.ts";
+import type { Event } from "../../model/event.ts";
+import { selectEvents, type EventSelection, type EventSelectionParts } from "../eventSelection.ts";
 import { operation } from "../operation.ts";
-import type { Rights } from "../rights.ts";
 import { EventQuery, EventView } from "../schemas/events.ts";
 import { count, limit } from "../schemas/fields.ts";
-import { teamFilterOf, type TeamFilterParts } from "../teamFilter.ts";
 import type { Timers } from "../../os/timers.ts";
 
-type Wanted = (event: Event) => boolean;
+type Wanted = EventSelection["isSelected"];
 
 const scanned = 1_000;
 const mostAtOnce = 10_000;
 /** So many events are read for one page of older ones. */
 const mostRead = 20_000;
 
-export interface EventParts {
-  readonly callers: Callers;
-  readonly rights: Rights;
+export interface EventParts extends EventSelectionParts {
   readonly events: Spine;
-  readonly teams: Teams;
-  readonly directory: Directory;
-  readonly mailbox: Mailbox;
   readonly timers: Pick<Timers, "nextTurn">;
 }
 
@@ -47,12 +37,8 @@ export const eventOperations = [
       more: z.boolean().describe("there may be more: newer ones, or with `before` older ones"),
     }),
     async run(parts: EventParts, { after, since, before, until, limit = 100, ...fields }, { caller }) {
-      const { callers, rights, events } = parts;
-      const checkTeam = checkTeamOf(parts);
-      const from = await callers.sender(caller);
-      const filter = filterOf(fields);
-      checkTeam(filter.team);
-      const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(from, event);
+      const { events } = parts;
+      const { isSelected: wanted } = await selectEvents(parts, caller, fields);
       if (before !== undefined) {
         const start = Math.min(before - 1, until === undefined ? Infinity : events.before(until));
         const floor = since === undefined ? 0 : events.before(since);
@@ -106,22 +92,4 @@ async function older(
   const shown = limit === 0 ? [] : found.slice(-limit);
   const isCut = shown.length < found.length;
   return { events: shown, last: events.last, first: isCut ? shown[0]!.seq : upTo + 1, more: isCut || !isEnd };
-}
-
-/** An unknown team would show an empty list, as if nothing had happened. */
-export const checkTeamOf = (parts: TeamFilterParts) => {
-  const teamFilter = teamFilterOf(parts);
-  return (team: string | undefined): void => void (team === undefined || teamFilter(team));
-};
-
-export function filterOf({
-  agent,
-  team,
-  types,
-}: { [Name in keyof EventFilter]: EventFilter[Name] | undefined }): EventFilter {
-  return {
-    ...(agent !== undefined && { agent }),
-    ...(team !== undefined && { team }),
-    ...(types !== undefined && { types }),
-  };
 }
