@@ -1,5 +1,5 @@
 /** How the page talks to its daemon: as the user, by requests that are signed with the key of this tab. */
-import { createClient, TielineError, type Client, type DaemonAddress } from "../src/client/browser.ts";
+import { createClient, type Client, type DaemonAddress } from "../src/client/browser.ts";
 import { deviceStore } from "./session/deviceStore.ts";
 import { createSession } from "./session/session.ts";
 
@@ -21,13 +21,4 @@ export function inTeam(team: string | null): Client {
   const known = clients.get(key) ?? createClient(daemon, team === null ? {} : { team });
   clients.set(key, known);
   return known;
-}
-
-export async function metricsText(): Promise<string> {
-  const response = await session.fetch("/metrics", {});
-  if (!response.ok)
-    throw new TielineError("INTERNAL", `/metrics answered ${response.status}`, {
-      remedy: "`tieline daemon logs` shows why",
-    });
-  return response.text();
 }

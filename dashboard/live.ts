@@ -163,7 +163,6 @@ function applyPast(event: StreamedEvent): void {
   if (event.seq <= countedUpTo) return;
   countedUpTo = event.seq;
   beat(event);
-  measure(event);
   if (event.type === "route.denied") denied(event);
   if (event.type === "tool.call") setTool(event.agent, event.tool);
   if (event.type === "agent.response") say(event.agent, event.summary, event.at);
@@ -232,19 +231,6 @@ const watchers = new Set<(event: StreamedEvent) => void>();
 export function onEvent(watch: (event: StreamedEvent) => void): () => void {
   watchers.add(watch);
   return () => watchers.delete(watch);
-}
-
-function measure(event: StreamedEvent): void {
-  if (event.type === "message.accepted") state.acceptedAt.value = [...state.acceptedAt.value.slice(-20_000), event.at];
-  if ((event.type !== "delivery.delivered" && event.type !== "delivery.seen") || event.from === event.to) return;
-  const sample: state.Sample = {
-    at: event.at,
-    ms: event.at - event.acceptedAt,
-    stage: event.type === "delivery.seen" ? "seen" : "delivered",
-    isArrival: event.from === "claimed",
-    transport: event.transport ?? "unknown",
-  };
-  state.samples.value = [...state.samples.value.slice(-5_000), sample];
 }
 
 function denied({ at, team, from, to, allowed }: Extract<StreamedEvent, { type: "route.denied" }>): void {

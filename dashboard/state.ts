@@ -189,18 +189,6 @@ export const waitingCount = computed(
 export type Topology = Output<"topology">;
 export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());
 
-/** How long deliveries took, for the charts. */
-export interface Sample {
-  readonly at: number;
-  readonly ms: number;
-  readonly stage: "delivered" | "seen";
-  /** It had not got anywhere before: one such sample for each delivery. */
-  readonly isArrival: boolean;
-  readonly transport: string;
-}
-export const samples = signal<readonly Sample[]>([]);
-export const acceptedAt = signal<readonly number[]>([]);
-
 /** Something that the user should be told once. */
 export interface Notice {
   readonly id: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { layout, place } from "./force.ts";
+import { layout, pin, place } from "./force.ts";
 
 const names = Array.from({ length: 12 }, (_, at) => `agent${at}`);
 const pulls = names.slice(1).map((name) => ({ from: "agent0", to: name }));
@@ -37,7 +37,22 @@ test("a wide room is filled in its width", () => {
   expect(reach("x")).toBeGreaterThan(reach("y"));
 });
 
-test("nodes stay where they are when another one comes", () => {
+test("nodes that have come to rest stay where they are when others come", () => {
   const before = place(names, new Map());
-  expect(place([...names, "new"], before).get("agent3")).toBe(before.get("agent3")!);
+  layout(before, pulls).tick(300);
+  pin(before);
+  const at = [...before.values()].map(({ x, y }) => [x, y]);
+  const after = place([...names, "new"], before);
+  layout(after, [...pulls, { from: "new", to: "agent3" }]).tick(300);
+  expect(names.map((name) => [after.get(name)!.x, after.get(name)!.y])).toEqual(at);
+  for (const name of names)
+    expect(
+      Math.hypot(after.get(name)!.x - after.get("new")!.x, after.get(name)!.y - after.get("new")!.y),
+    ).toBeGreaterThan(40);
+});
+
+test("a node begins at the same place, whoever else is there", () => {
+  const alone = place(["agent3"], new Map()).get("agent3")!;
+  const among = place(names, new Map()).get("agent3")!;
+  expect(Math.atan2(alone.y, alone.x)).toBeCloseTo(Math.atan2(among.y, among.x), 5);
 });

@@ -1,165 +1,217 @@
+/** Volume and times over a range, for one team or for all, as the daemon has counted them. */
 import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import type { Output } from "../../src/client/browser.ts";
 import { failureOf } from "../actions.ts";
-import { metricsText } from "../api.ts";
-import { acceptedAt, now, samples, type Sample } from "../state.ts";
+import { inTeam } from "../api.ts";
+import { Chart, Counts, Figure, type ChartTable } from "../parts/charts.tsx";
+import { addressParam } from "../route.ts";
+import { connection, team, teamNames } from "../state.ts";
 import { span, timeOf } from "../times.ts";
 
-const minutes = 60;
-const metrics = signal("");
-const failure = signal<string | null>(null);
+type Statistics = Output<"statistics">;
+type Stage = "delivered" | "seen";
 
-const transports = computed(() => [...new Set(samples.value.map(({ transport }) => transport))].toSorted());
+const hourMs = 3_600_000;
+const ranges = {
+  hour: { title: "Last hour", ms: hourMs, buckets: 60, ago: "an hour ago" },
+  day: { title: "Last day", ms: 24 * hourMs, buckets: 96, ago: "a day ago" },
+  week: { title: "Last week", ms: 168 * hourMs, buckets: 84, ago: "a week ago" },
+  all: { title: "All that is kept", ms: null, buckets: 120, ago: null },
+} as const;
+type Range = keyof typeof ranges;
+const range = addressParam<Range>("range", Object.keys(ranges) as Range[], "hour");
+
+const numbers = signal<Statistics | null>(null);
+const failure = signal<string | null>(null);
+const transports = computed(() => {
+  const all = numbers.value?.buckets.flatMap(({ delivered, seen }) => [...delivered, ...seen]) ?? [];
+  return [...new Set(all.map(({ transport }) => transport))].toSorted();
+});
+
+/** The answer to an earlier question is dropped. */
+let asked = 0;
+
+async function load(): Promise<void> {
+  const mine = ++asked;
+  const { ms, buckets } = ranges[range.value];
+  const chosen = team.value;
+  try {
+    const answer = await inTeam(null).call("statistics", {
+      buckets,
+      ...(ms !== null && { since: Date.now() - ms }),
+      ...(chosen !== null && { team: chosen }),
+    });
+    if (mine === asked) [numbers.value, failure.value] = [answer, null];
+  } catch (thrown) {
+    if (mine === asked) failure.value = failureOf(thrown).message;
+  }
+}
+
+const refreshMs = 5_000;
 
 export function NumbersView(): VNode {
+  const isLive = connection.value === "live";
   useEffect(() => {
-    const load = (): void =>
-      void metricsText().then(
-        (text) => void ([metrics.value, failure.value] = [text, null]),
-        (thrown: unknown) => void (failure.value = failureOf(thrown).message),
-      );
-    load();
-    const timer = setInterval(load, 5_000);
+    if (!isLive) return;
+    void load();
+    const timer = setInterval(() => document.hidden || void load(), refreshMs);
     return () => clearInterval(timer);
-  }, []);
-  const delivered = samples.value.filter(({ stage }) => stage === "delivered");
-  const seen = samples.value.filter(({ stage }) => stage === "seen");
+  }, [range.value, team.value, isLive]);
+  const shown = numbers.value;
   return (
     <section class="view numbers" tabIndex={0} aria-label="Numbers">
-      <div class="figures">
-        <Figure
-          name="messages in the last hour"
-          value={acceptedAt.value.filter((at) => at > now.value - minutes * 60_000).length.toLocaleString()}
-        />
-        <Figure name="accept → delivered, median" value={middle(delivered, 0.5)} />
-        <Figure name="accept → delivered, 95 %" value={middle(delivered, 0.95)} />
-        <Figure name="accept → seen, median" value={middle(seen, 0.5)} />
+      <div class="toolbar">
+        <div class="chips" role="group" aria-label="Range">
+          {(Object.keys(ranges) as Range[]).map((one) => (
+            <button key={one} class="chip" aria-pressed={range.value === one} onClick={() => (range.value = one)}>
+              {ranges[one].title}
+            </button>
+          ))}
+        </div>
+        <span class="muted">{scopeOf(shown)}</span>
       </div>
-      {failure.value !== null && <p class="failure">{`The counts below are old: ${failure.value}`}</p>}
-      <div class="charts">
-        <Throughput />
-        <Latency stage="delivered" those={delivered} />
-        <Latency stage="seen" those={seen} />
-        <Counts
-          title="Held, by reason"
-          rows={rowsOf("tieline_holds_total", ({ reason }) => reason ?? "")}
-          none="Nothing was held since the daemon started."
-        />
-        <Counts
-          title="Messages per edge"
-          rows={rowsOf("tieline_edge_messages_total", ({ from, to }) => `${from} → ${to}`)}
-          none="No messages since the daemon started."
-        />
-        <Counts
-          title="Deliveries, by state and transport"
-          rows={rowsOf(
-            "tieline_deliveries_total",
-            ({ state, transport }) => `${state}${transport ? ` by ${transport}` : ""}`,
-          )}
-          none="No deliveries since the daemon started."
-        />
-      </div>
+      {failure.value !== null && <p class="failure" role="alert">{`These numbers are old: ${failure.value}`}</p>}
+      {shown === null ? <p class="muted">Loading…</p> : <Everything shown={shown} />}
     </section>
   );
 }
 
-const Figure = ({ name, value }: { name: string; value: string }): VNode => (
-  <div class="figure">
-    <strong>{value}</strong>
-    <span>{name}</span>
-  </div>
-);
-
-function quantile(those: readonly number[], at: number): number | null {
-  const sorted = those.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? null;
+function scopeOf(shown: Statistics | null): string {
+  const whose = team.value ?? (teamNames.value.length > 1 ? "all teams" : "");
+  const kept = range.value === "all" && shown !== null ? `${span(shown.retentionMs)} are kept` : "";
+  return [whose, kept].filter(Boolean).join(" · ");
 }
 
-function middle(those: readonly Sample[], at: number): string {
-  const ms = quantile(
-    those.map((one) => one.ms),
-    at,
-  );
-  return ms === null ? "–" : span(ms);
-}
-
-/** The last hour in minutes: from the oldest to the one that runs. */
-function perMinute<One>(those: readonly One[], atOf: (one: One) => number): One[][] {
-  const first = Math.floor(now.value / 60_000) - minutes + 1;
-  const buckets: One[][] = Array.from({ length: minutes }, () => []);
-  for (const one of those) buckets[Math.floor(atOf(one) / 60_000) - first]?.push(one);
-  return buckets;
-}
-
-/** What each transport carried, one upon the other. */
-function Throughput(): VNode {
-  const minutesOf = perMinute(
-    samples.value.filter(({ isArrival }) => isArrival),
-    ({ at }) => at,
-  );
-  const most = Math.max(5, ...minutesOf.map((those) => those.length));
-  const bars = minutesOf.map((those, at) => {
-    let top = 100;
-    return (
-      <g key={at}>
-        {transports.value.map((transport, index) => {
-          const count = those.filter((one) => one.transport === transport).length;
-          const height = (100 * count) / most;
-          top -= height;
-          return count === 0 ? null : (
-            <rect key={transport} class={`s${index % 6}`} x={at * 10 + 1} y={top} width="8" height={height} />
-          );
-        })}
-        <title>{`${those.length} at ${timeOf((Math.floor(now.value / 60_000) - minutes + 1 + at) * 60_000)}`}</title>
-      </g>
-    );
-  });
+function Everything({ shown }: { shown: Statistics }): VNode {
+  const { delivered, seen } = shown;
+  const time = (ms: number | null): string => (ms === null ? "–" : span(ms));
   return (
-    <Chart title="Delivered per minute" marks={[[String(most), 100]]} legend={transports.value}>
-      {bars}
+    <>
+      <div class="figures">
+        <Figure name="messages" value={shown.messages.toLocaleString()} />
+        <Figure name="Time to deliver, median" value={time(delivered.median)} />
+        <Figure name="Time to deliver, p95" value={time(delivered.p95)} />
+        <Figure name="Time until seen, median" value={time(seen.median)} />
+      </div>
+      <div class="charts">
+        <Messages shown={shown} />
+        <Delivered shown={shown} />
+        <Latency shown={shown} stage="delivered" title="Time to deliver, median" />
+        <Latency shown={shown} stage="seen" title="Time until seen, median" />
+        <Counts
+          title="Held, by reason"
+          columns={["Reason", "Times"]}
+          rows={shown.held.map(({ reason, count }) => ({ name: reason, value: count }))}
+          none="Nothing was held in this range."
+        />
+        <Counts
+          title="Messages per edge"
+          columns={["Edge", "Messages"]}
+          rows={shown.edges.map(({ from, to, count }) => ({ name: `${endOf(from)} → ${endOf(to)}`, value: count }))}
+          all={shown.allEdges}
+          none="No messages in this range."
+        />
+        <Counts
+          title="Deliveries, by state and transport"
+          columns={["State", "Deliveries"]}
+          rows={shown.states.map(({ state, transport, count }) => ({
+            name: transport === null ? state : `${state} by ${transport}`,
+            value: count,
+          }))}
+          none="No deliveries in this range."
+        />
+      </div>
+    </>
+  );
+}
+
+type End = Statistics["edges"][number]["from"];
+const endOf = ({ name, team: of, removed }: End): string =>
+  `${of !== null && teamNames.value.length > 1 ? `${of}:` : ""}${name}${removed ? " (removed)" : ""}`;
+
+const transportName = (transport: string): string => (transport === "" ? "unknown" : transport);
+const perBucket = ({ step }: Statistics): string =>
+  `per ${step === 60_000 ? "minute" : step === hourMs ? "hour" : span(step)}`;
+
+function endsOf({ since }: Statistics): readonly [string, string] {
+  return [ranges[range.value].ago ?? timeOf(since), "now"];
+}
+
+function Messages({ shown }: { shown: Statistics }): VNode {
+  const width = 600 / shown.buckets.length;
+  const most = Math.max(5, ...shown.buckets.map(({ messages }) => messages));
+  const table: ChartTable = {
+    columns: ["Time", "Messages"],
+    rows: shown.buckets.filter(({ messages }) => messages > 0).map(({ at, messages }) => [timeOf(at), messages]),
+  };
+  return (
+    <Chart
+      title={`Messages ${perBucket(shown)}`}
+      marks={[[most.toLocaleString(), 100]]}
+      ends={endsOf(shown)}
+      table={table}
+    >
+      {shown.buckets.map(({ at, messages }, index) =>
+        messages === 0 ? null : (
+          <rect
+            key={at}
+            class="s0"
+            x={index * width + width * 0.1}
+            y={100 - (100 * messages) / most}
+            width={width * 0.8}
+            height={(100 * messages) / most}
+          >
+            <title>{`${messages} at ${timeOf(at)}`}</title>
+          </rect>
+        ),
+      )}
     </Chart>
   );
 }
 
-/** Ten to a minute: a line over a longer silence would claim something. */
-const longestGap = 50;
-
-/** One line per transport: the median of each minute, on a scale on which milliseconds and minutes both fit. */
-function Latency({ stage, those }: { stage: string; those: readonly Sample[] }): VNode {
-  const height = (ms: number): number => (100 * Math.log10(Math.max(1, ms))) / 5.5;
+/** What each transport carried, one upon the other. */
+function Delivered({ shown }: { shown: Statistics }): VNode {
+  const width = 600 / shown.buckets.length;
+  const totals = shown.buckets.map(({ delivered }) => delivered.reduce((sum, one) => sum + one.durations.count, 0));
+  const most = Math.max(5, ...totals);
+  const countOf = (bucket: Statistics["buckets"][number], transport: string): number =>
+    bucket.delivered.find((one) => one.transport === transport)?.durations.count ?? 0;
+  const names = transports.value;
   return (
     <Chart
-      title={`Accept → ${stage}, median per minute`}
-      marks={[10, 1_000, 60_000].map((ms) => [span(ms), height(ms)] as const)}
-      legend={transports.value}
+      title={`Delivered ${perBucket(shown)}`}
+      marks={[[most.toLocaleString(), 100]]}
+      legend={names.map(transportName)}
+      ends={endsOf(shown)}
+      table={{
+        columns: ["Time", ...names.map(transportName)],
+        rows: shown.buckets.flatMap((bucket, index) =>
+          totals[index] === 0 ? [] : [[timeOf(bucket.at), ...names.map((one) => countOf(bucket, one))]],
+        ),
+      }}
     >
-      {transports.value.map((transport, index) => {
-        const medians = perMinute(
-          those.filter((one) => one.transport === transport),
-          ({ at }) => at,
-        ).map((bucket) =>
-          quantile(
-            bucket.map(({ ms }) => ms),
-            0.5,
-          ),
-        );
-        const points = medians.flatMap((ms, at) => (ms === null ? [] : [[at * 10 + 5, 100 - height(ms), ms] as const]));
+      {shown.buckets.map((bucket, index) => {
+        let top = 100;
+        if (totals[index] === 0) return null;
         return (
-          <g key={transport} class={`series s${index % 6}`}>
-            <path
-              d={points
-                .map(
-                  ([x, y], at) =>
-                    `${x - (points[at - 1]?.[0] ?? -Infinity) > longestGap ? "M" : "L"}${x} ${y.toFixed(1)}`,
-                )
-                .join("")}
-            />
-            {points.map(([x, y, ms]) => (
-              <path key={x} class="point" d={`M${x} ${y.toFixed(1)}h0`}>
-                <title>{`${transport}: ${span(ms)}`}</title>
-              </path>
-            ))}
+          <g key={bucket.at}>
+            {names.map((transport, series) => {
+              const height = (100 * countOf(bucket, transport)) / most;
+              top -= height;
+              return height === 0 ? null : (
+                <rect
+                  key={transport}
+                  class={`s${series % 6}`}
+                  x={index * width + width * 0.1}
+                  y={top}
+                  width={width * 0.8}
+                  height={height}
+                />
+              );
+            })}
+            <title>{`${totals[index]} at ${timeOf(bucket.at)}`}</title>
           </g>
         );
       })}
@@ -167,83 +219,54 @@ function Latency({ stage, those }: { stage: string; those: readonly Sample[] }):
   );
 }
 
-interface ChartProps {
-  readonly title: string;
-  /** Words beside the chart, and how high they stand, of 100. */
-  readonly marks: readonly (readonly [word: string, height: number])[];
-  readonly legend?: readonly string[];
-  readonly children: VNode[];
-}
+/** A line over a longer silence would claim something. */
+const longestGap = 5;
 
-/** The drawing is stretched to its room; the words lie around it, so that they keep their size on every screen. */
-function Chart({ title, marks, legend = [], children }: ChartProps): VNode {
+/** One line per transport: the median of each bucket, on a scale on which milliseconds and minutes both fit. */
+function Latency({ shown, stage, title }: { shown: Statistics; stage: Stage; title: string }): VNode {
+  const height = (ms: number): number => Math.min(100, (100 * Math.log10(Math.max(1, ms))) / 5.5);
+  const width = 600 / shown.buckets.length;
+  const names = transports.value;
+  const medianOf = (bucket: Statistics["buckets"][number], transport: string): number | null =>
+    bucket[stage].find((one) => one.transport === transport)?.durations.median ?? null;
+  const rows = shown.buckets.filter((bucket) => bucket[stage].length > 0);
   return (
-    <figure class="chart">
-      <figcaption>
-        {title}
-        <span class="legend">
-          {legend.map((transport, index) => (
-            <span key={transport} class={`series s${index % 6}`}>
-              {transport}
-            </span>
-          ))}
-        </span>
-      </figcaption>
-      <div class="plot">
-        {marks.map(([word, height]) => (
-          <span key={word} class="mark" style={{ bottom: `${height}%` }}>
-            <span>{word}</span>
-          </span>
-        ))}
-        <svg viewBox="0 0 600 100" preserveAspectRatio="none" role="img" aria-label={title}>
-          {children}
-        </svg>
-      </div>
-      <p class="ends">
-        <span>an hour ago</span>
-        <span>now</span>
-      </p>
-    </figure>
+    <Chart
+      title={`${title} ${perBucket(shown)}`}
+      marks={[10, 1_000, 60_000].map((ms) => [span(ms), height(ms)] as const)}
+      legend={names.map(transportName)}
+      ends={endsOf(shown)}
+      table={{
+        columns: ["Time", ...names.map(transportName)],
+        rows: rows.map((bucket) => [
+          timeOf(bucket.at),
+          ...names.map((one) => {
+            const ms = medianOf(bucket, one);
+            return ms === null ? "–" : span(ms);
+          }),
+        ]),
+      }}
+    >
+      {names.map((transport, series) => {
+        const points = shown.buckets.flatMap((bucket, index) => {
+          const ms = medianOf(bucket, transport);
+          return ms === null ? [] : [{ index, x: index * width + width / 2, y: 100 - height(ms), ms }];
+        });
+        const line = points.map(({ index, x, y }, at) => {
+          const gap = index - (points[at - 1]?.index ?? -Infinity);
+          return `${gap > longestGap ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`;
+        });
+        return (
+          <g key={transport} class={`series s${series % 6}`}>
+            <path d={line.join("")} />
+            {points.map(({ index, x, y, ms }) => (
+              <path key={index} class="point" d={`M${x.toFixed(1)} ${y.toFixed(1)}h0`}>
+                <title>{`${transportName(transport)}: ${span(ms)}`}</title>
+              </path>
+            ))}
+          </g>
+        );
+      })}
+    </Chart>
   );
-}
-
-interface Row {
-  readonly name: string;
-  readonly value: number;
-}
-
-function Counts({ title, rows, none }: { title: string; rows: readonly Row[]; none: string }): VNode {
-  const most = Math.max(1, ...rows.map(({ value }) => value));
-  return (
-    <figure class="chart counts">
-      <figcaption>{title}</figcaption>
-      {rows.length === 0 ? <p class="muted">{none}</p> : null}
-      <table>
-        <tbody>
-          {rows.slice(0, 12).map(({ name, value }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <span class="bar" style={{ width: `${(100 * value) / most}%` }} />
-              </td>
-              <td class="number">{value.toLocaleString()}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </figure>
-  );
-}
-
-/** The series of one metric in the text that Prometheus reads, largest first. */
-function rowsOf(metric: string, name: (labels: Record<string, string>) => string): Row[] {
-  const sums = new Map<string, number>();
-  for (const [, labels = "", value] of metrics.value.matchAll(new RegExp(`^${metric}(?:\\{(.*)\\})? (\\S+)$`, "gm"))) {
-    const pairs = Object.fromEntries(
-      [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text]),
-    );
-    const key = name(pairs);
-    sums.set(key, (sums.get(key) ?? 0) + Number(value));
-  }
-  return [...sums].map(([key, value]) => ({ name: key, value })).toSorted((a, b) => b.value - a.value);
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { createClient, type Client } from "../../src/client/client.ts";
+import type { Client } from "../../src/client/client.ts";
 import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
+import { secondTeam } from "./secondTeam.ts";
 
 const many = 700;
 const unlimited = 1_000_000;
@@ -18,7 +19,7 @@ await onStage(
     let api: Client;
 
     test("a second team gets three messages before many others", async () => {
-      api = await otherTeam();
+      api = await secondTeam(stage);
       await api.call("send", { to: "ann", body: "the first needle" });
       await api.call("send", { to: "ann", body: "the second" });
       const { tag } = await api.call("send", { to: "bee", body: "never mind" });
@@ -56,7 +57,7 @@ await onStage(
 
     test("filters are in the address: a reload and Back keep them", async () => {
       await show("#/messages");
-      await page.getByLabel("Team").selectOption("api");
+      await page.getByLabel("Team", { exact: true }).selectOption("api");
       await listCounts("3 of 703 messages");
       await page.getByLabel("State").selectOption("open");
       await listCounts("2 of 703 messages");
@@ -64,7 +65,7 @@ await onStage(
       await page.reload();
       await listCounts("2 of 703 messages");
       expect(await page.getByLabel("Time").inputValue()).toBe("last hour");
-      expect(await page.getByLabel("Team").inputValue()).toBe("api");
+      expect(await page.getByLabel("Team", { exact: true }).inputValue()).toBe("api");
       await page.goBack();
       await until(async () => (await page.getByLabel("Time").inputValue()) === "any time", "the time before");
       await page.goBack();
@@ -109,14 +110,14 @@ await onStage(
       await stage.direct("reviewer", { state: "permission" });
       await show("#/waiting");
       await page.locator('.need[data-agent="reviewer"]').waitFor();
-      await page.getByLabel("Team").selectOption("api");
+      await page.getByLabel("Team", { exact: true }).selectOption("api");
       await page.getByText("Nothing is waiting for you").waitFor();
       expect(await page.locator(".need").count()).toBe(0);
-      await page.getByLabel("Team").selectOption("web");
+      await page.getByLabel("Team", { exact: true }).selectOption("web");
       await page.locator('.need[data-agent="reviewer"]').waitFor();
       await stage.direct("reviewer", { state: "idle" });
       await page.locator('.need[data-agent="reviewer"]').waitFor({ state: "detached" });
-      await page.getByLabel("Team").selectOption("");
+      await page.getByLabel("Team", { exact: true }).selectOption("");
     });
 
     test("a message to team:name is filed under that team", async () => {
@@ -146,14 +147,6 @@ await onStage(
     test("nothing went wrong in the page", () => {
       expect(faults).toEqual([]);
     });
-
-    async function otherTeam(): Promise<Client> {
-      const token = (await Bun.file(`${stage.world.env["TIELINE_HOME"]!}/user.token`).text()).trim();
-      await stage.user.call("teamCreate", { team: "api" });
-      const client = createClient({ url: stage.url, token }, { team: "api" });
-      for (const name of ["ann", "bee"]) await client.call("register", { name });
-      return client;
-    }
   },
   { config },
 );

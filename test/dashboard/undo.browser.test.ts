@@ -63,7 +63,7 @@ await onStage("undoing on the dashboard", ({ stage, page, faults, show }) => {
   });
 
   test("a removed edge comes back by Undo, and one of tieline.yaml is named as such", async () => {
-    await show("#/graph");
+    await show("#/graph?team=web");
     for (const [line, words] of [
       ["tester to engineer", "tieline.yaml still lists it"],
       ["engineer to scout", "engineer -> scout was removed"],

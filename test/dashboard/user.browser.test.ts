@@ -67,11 +67,11 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.locator(".counts tr", { hasText: "seen by pull" }).waitFor();
     const chart = (title: string) => page.locator(".chart", { hasText: title });
     await until(
-      async () => (await chart("Delivered per minute").locator("rect").count()) >= 2,
+      async () => (await chart("Delivered per").locator("rect").count()) >= 2,
       "a bar for pull and one for tmux",
     );
-    await chart("Accept → seen").locator(".point").first().waitFor({ state: "attached" });
-    expect(await chart("Delivered per minute").locator(".legend").innerText()).toMatch(/pull[^]*tmux/);
+    await chart("Time until seen").locator(".point").first().waitFor({ state: "attached" });
+    expect(await chart("Delivered per").locator(".legend").innerText()).toMatch(/pull[^]*tmux/);
   });
 
   test("a draft survives a reload", async () => {

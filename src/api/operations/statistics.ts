@@ -12,7 +12,7 @@ import {
   type Measure,
   type TallySum,
 } from "../../mailbox/statistics.ts";
-import { userId } from "../../model/agent.ts";
+import { switchId, switchName, userId, userName } from "../../model/agent.ts";
 import { agentId, type AgentId, type Clock } from "../../model/ids.ts";
 import type { Callers } from "../callers.ts";
 import { operation } from "../operation.ts";
@@ -149,7 +149,8 @@ function namesIn(mailbox: Mailbox, directory: Directory): (id: AgentId) => z.inp
   const find = (id: AgentId): z.input<typeof EdgeEnd> => {
     const agent = directory.agent(id);
     if (agent !== null) return { id, name: agent.name, team: agent.team || null, removed: false };
-    if (id === userId) return { id, name: "user", team: null, removed: false };
+    if (id === userId) return { id, name: userName, team: null, removed: false };
+    if (id === switchId) return { id, name: switchName, team: null, removed: false };
     const former = mailbox.nameOf(id);
     return { id, name: former?.name ?? id, team: former?.team ?? null, removed: true };
   };
