@@ -181,6 +181,7 @@ function apply(event: StreamedEvent): void {
       return removeAgent(event.agent);
     case "agent.changed":
       if (!state.agentById.has(event.agent)) return soon(refresh);
+      if (hasStarted(event)) soon(refresh);
       if (event.state !== "working") setTool(event.agent, null);
       return update(event.agent, {
         state: event.state,
@@ -198,6 +199,13 @@ function apply(event: StreamedEvent): void {
     default:
       return delivery(event);
   }
+}
+
+/** A program that has just come up has a pane, endpoints and a conversation that the event does not name. */
+function hasStarted({ agent, state: now }: Extract<StreamedEvent, { type: "agent.changed" }>): boolean {
+  const before = state.agentById.get(agent)?.view.peek();
+  const isDown = (one: string): boolean => ["starting", "gone", "suspended", "done"].includes(one);
+  return before !== undefined && isDown(before.state) && before.state !== now;
 }
 
 const open = (one: string | null): number => (one === "queued" || one === "claimed" || one === "uncertain" ? 1 : 0);

@@ -70,6 +70,7 @@ const here: Readonly<Record<View, Keys>> = {
   terminal: [
     ["i", "type into the pane"],
     ["Ctrl ]", "stop typing"],
+    ["v", "two terminals side by side"],
     ["w", "write to the agent"],
   ],
   events: [

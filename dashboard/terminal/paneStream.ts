@@ -8,6 +8,8 @@ import type { PaneEnd, PaneFrame } from "../../src/daemon/paneStream.ts";
 export interface PaneWatch {
   readonly send: Fetch;
   readonly address: string;
+  /** How many lines above the screen come with the first frame. */
+  readonly history: number;
   readonly signal: AbortSignal;
   readonly onFrame: (frame: PaneFrame) => void;
   /** The connection broke and is made again. */
@@ -17,8 +19,15 @@ export interface PaneWatch {
 const pauseMs = 1_000;
 
 /** Resolves when no more frames will come, with the reason; null: the signal was aborted. */
-export async function watchPane({ send, address, signal, onFrame, onBreak }: PaneWatch): Promise<PaneEnd | null> {
-  const path = `/v1/pane?${new URLSearchParams({ agent: address })}`;
+export async function watchPane({
+  send,
+  address,
+  history,
+  signal,
+  onFrame,
+  onBreak,
+}: PaneWatch): Promise<PaneEnd | null> {
+  const path = `/v1/pane?${new URLSearchParams({ agent: address, history: String(history) })}`;
   while (!signal.aborted) {
     try {
       const response = await send(path, { headers: { accept: "text/event-stream" }, signal }).catch(unavailable);

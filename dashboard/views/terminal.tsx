@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals";
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { attempt, failureOf } from "../actions.ts";
 import { writeTo } from "../compose/draft.ts";
 import { AgentState, Avatar } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { go, linkTo, opened } from "../route.ts";
+import { go, linkTo, opened, param, setParams } from "../route.ts";
 import { shownAgents, stable, type AgentCell } from "../state.ts";
+import type { HistoryState, ShownPane } from "../terminal/pane.ts";
 
 const inPanes = stable(() => shownAgents.value.filter(({ view }) => view.value.pane !== null));
 const addressOf = ({ view: { value } }: AgentCell): string => `${value.team}:${value.name}`;
@@ -39,18 +40,59 @@ export function TerminalView(): VNode {
       </section>
     );
   }
-  const agent = cell.view.value;
+  const second = those.find((one) => addressOf(one) === param("beside") && one !== cell);
   return (
-    <section class="view terminal">
+    <section class={`view terminal ${second === undefined ? "" : "two"}`}>
+      <AgentScreen cell={cell} onChoose={(next) => go("terminal", next)}>
+        {second === undefined && those.length > 1 && <Beside first={cell} />}
+      </AgentScreen>
+      {second !== undefined && (
+        <AgentScreen cell={second} onChoose={(next) => setParams({ beside: next })}>
+          <button class="quiet" aria-label="Close the second terminal" onClick={() => setParams({ beside: null })}>
+            <Icon name="close" />
+          </button>
+        </AgentScreen>
+      )}
+    </section>
+  );
+}
+
+/** Opens a second terminal; the next agent is shown in it until another one is chosen. */
+function Beside({ first }: { first: AgentCell }): VNode {
+  const all = inPanes.value;
+  const next = all[(all.indexOf(first) + 1) % all.length]!;
+  return (
+    <button
+      class="quiet beside"
+      aria-keyshortcuts="v"
+      title="Two terminals side by side (v)"
+      onClick={() => setParams({ beside: addressOf(next) })}
+    >
+      Side by side
+    </button>
+  );
+}
+
+interface AgentScreenProps {
+  readonly cell: AgentCell;
+  readonly onChoose: (address: string) => void;
+  readonly children: ComponentChildren;
+}
+
+function AgentScreen({ cell, onChoose, children }: AgentScreenProps): VNode {
+  const agent = cell.view.value;
+  const address = addressOf(cell);
+  return (
+    <div class="one" role="group" aria-label={`Terminal of ${agent.name}`}>
       <Screen key={`${address} ${agent.pane}`} team={agent.team} name={agent.name}>
         <Avatar name={agent.name} />
         <select
           aria-label="Agent"
           class="title"
           value={address}
-          onChange={({ currentTarget }) => go("terminal", currentTarget.value)}
+          onChange={({ currentTarget }) => onChoose(currentTarget.value)}
         >
-          {those.map((one) => (
+          {inPanes.value.map((one) => (
             <option key={one.id} value={addressOf(one)}>
               {one.view.value.name}
             </option>
@@ -62,17 +104,19 @@ export function TerminalView(): VNode {
         <button class="quiet" onClick={() => writeTo(agent)} aria-keyshortcuts="w" title="Write (w)">
           <Icon name="compose" /> Write
         </button>
+        {children}
       </Screen>
-    </section>
+    </div>
   );
 }
 
-function Screen({ team, name, children }: { team: string; name: string; children: preact.ComponentChildren }): VNode {
+function Screen({ team, name, children }: { team: string; name: string; children: ComponentChildren }): VNode {
   const box = useRef<HTMLDivElement>(null);
   const typing = useSignal(false);
   const problem = useSignal<string | null>(null);
   const toggle = useRef<HTMLInputElement>(null);
-  const shown = useRef<{ setTyping(on: boolean): void } | null>(null);
+  const shown = useRef<ShownPane | null>(null);
+  const history = useSignal<HistoryState>({ lines: 0, size: 0, isScrolled: false });
 
   useEffect(() => {
     const over = new AbortController();
@@ -88,6 +132,7 @@ function Screen({ team, name, children }: { team: string; name: string; children
           onProblem,
           attempt,
           onLeave: () => setTyping(false),
+          onHistory: (state) => void (history.value = state),
         });
         shown.current.setTyping(typing.peek());
       })
@@ -123,11 +168,44 @@ function Screen({ team, name, children }: { team: string; name: string; children
         </p>
       )}
       <div class={`screen-box ${typing.value ? "typing" : ""}`} ref={box} />
-      <p class="muted small">
-        {typing.value
-          ? `What you type goes to ${name}, key by key. Ctrl ] ends it.`
-          : "Read only. Your keys do not reach the pane."}
+      <p class="muted small below">
+        <span>
+          {typing.value
+            ? `What you type goes to ${name}, key by key. Ctrl ] ends it.`
+            : "Read only. Your keys do not reach the pane."}
+        </span>
+        <span class="grow" />
+        <History state={history.value} onOlder={() => shown.current?.older()} onNow={() => shown.current?.toEnd()} />
       </p>
+    </>
+  );
+}
+
+interface HistoryProps {
+  readonly state: HistoryState;
+  readonly onOlder: () => void;
+  readonly onNow: () => void;
+}
+
+/** Lines above the screen are asked for when one scrolls up, or by the button. */
+function History({ state: { lines, size, isScrolled }, onOlder, onNow }: HistoryProps): VNode {
+  return (
+    <>
+      <span role="status">
+        {size === 0
+          ? "No lines above the screen."
+          : `${lines.toLocaleString()} of ${size.toLocaleString()} lines above`}
+      </span>
+      {size > 0 && (
+        <button class="quiet small" onClick={onOlder}>
+          Scroll up
+        </button>
+      )}
+      {isScrolled && (
+        <button class="quiet small" onClick={onNow}>
+          Back to now
+        </button>
+      )}
     </>
   );
 }
