@@ -181,9 +181,12 @@ export class ControlClient {
       this.#ended = true;
     }
     await this.#child.exited;
-    const reason = this.#exitReason || this.#attachError || (await stderr).trim() || "the tmux client ended";
+    const refusal = this.#attachError || (await stderr).trim();
+    const reason = this.#exitReason || refusal || "the tmux client ended";
     this.#exitReason = reason;
-    this.#attached.reject(this.#wedgedAt === null ? commandFailed(reason, "attach-session") : this.#gone());
+    // Without a refusal the client was detached, or its server exited, before it heard that it was attached.
+    const refused = this.#wedgedAt === null && refusal !== "";
+    this.#attached.reject(refused ? commandFailed(refusal, "attach-session") : this.#gone());
     for (const pending of this.#pending.splice(0)) this.#settle(pending, () => pending.reject(this.#gone()));
     return reason;
   }
