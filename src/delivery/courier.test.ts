@@ -199,9 +199,34 @@ describe("courier", () => {
     await becomes(delivery, "uncertain");
     expect([stage.written, faults]).toEqual([["lost?"], [expect.stringContaining("deliver MSG_USER")]]);
     stage.outcome = { kind: "delivered", proof: "screen" };
+    await becomes(await sendAs(ana, "from another sender"), "delivered");
+    expect(stage.written).toEqual(["lost?", "from another sender"]);
+  });
+
+  test("while an attempt is in doubt, later mail of its sender waits for what becomes of it", async () => {
+    stage.outcome = { kind: "unknown", detail: "?" };
+    await courier.start();
+    const first = await send("in doubt");
+    await becomes(first, "uncertain");
+    stage.outcome = { kind: "delivered", proof: "screen" };
     const next = await send("the next one");
+    await becomes(await sendAs(ana, "from another sender"), "delivered");
+    expect(state(next)).toBe("queued");
+    stage.inspected = { kind: "absent", detail: "not typed" };
+    await courier.reconsider(bob.id);
     await becomes(next, "delivered");
-    expect(stage.written).toEqual(["lost?", "the next one"]);
+    expect(stage.written).toEqual(["in doubt", "from another sender", "in doubt", "the next one"]);
+  });
+
+  test("a doubt that lasts does not delay later mail for ever", async () => {
+    stage.outcome = { kind: "unknown", detail: "?" };
+    await courier.start();
+    await becomes(await send("in doubt"), "uncertain");
+    stage.outcome = { kind: "delivered", proof: "screen" };
+    const next = await send("the next one");
+    lateMs = 21_000;
+    await becomes(next, "delivered");
+    expect(stage.written).toEqual(["in doubt", "the next one"]);
   });
 
   test("a lost attempt that is found counts as delivered", async () => {

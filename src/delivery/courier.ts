@@ -224,14 +224,16 @@ export function createCourier(parts: CourierParts): Courier {
 
   /** The most urgent delivery that some endpoint would take now. The others learn why they wait. */
   async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Attempt | null> {
-    for (const delivery of heads) {
+    const waiting = [...heads];
+    for (const delivery of waiting) {
       const message = mailbox.message(delivery.messageId)!;
-      if (order.isFetchingBefore({ message, delivery })) {
-        await holdBack(agent, delivery, {
-          reason: "busy",
-          detail: `${agent.name} is reading an earlier message of ${message.from.name}`,
-        });
+      const earlier = order.mayComeBefore({ message, delivery });
+      if (earlier !== null) {
+        const words = earlier === "fetched" ? `${agent.name} is reading an` : "it is not known yet what became of an";
+        await holdBack(agent, delivery, { reason: "busy", detail: `${words} earlier message of ${message.from.name}` });
         schedule.later(agent.id, retryMs, () => rounds.ask(agent.id));
+        const behind = order.firstBehind(delivery, clock());
+        if (behind !== null) waiting.push(behind);
         continue;
       }
       let hold: Hold | null = null;

@@ -19,6 +19,8 @@ export type Ordered = Pick<InboxRow, "message" | "delivery">;
 
 /** What is not proved to be read after this time delays no other message. */
 const underwayMs = 10_000;
+/** An attempt in doubt delays others for this long: four inspections, each later than the one before. */
+const doubtMs = 20_000;
 /** More than can be on its way to one agent in that time without having been read. */
 const recentMail = 200;
 
@@ -36,26 +38,51 @@ export class Order {
       .filter(({ delivery }) => this.isUnderway(delivery, transport));
   }
 
-  /** Whether an earlier message is being fetched at this moment; if that fails, the earlier one waits again. */
-  isFetchingBefore({ message, delivery }: Ordered): boolean {
+  /**
+   * Whether an earlier message is being fetched at this moment, or may turn out not to have arrived. Then the earlier
+   * one waits again, and goes first.
+   */
+  mayComeBefore({ message, delivery }: Ordered): "fetched" | "uncertain" | null {
     const { mailbox } = this.parts;
-    const fetched = mailbox
-      .deliveriesIn(["claimed"])
-      .filter(({ agent, lane }) => agent === delivery.agent && lane === "pull");
-    return fetched.some((other) =>
-      comesBefore({ message: mailbox.message(other.messageId)!, delivery: other }, { message, delivery }),
+    const earlier = mailbox
+      .deliveriesIn(["claimed", "uncertain"])
+      .filter((one) => one.agent === delivery.agent && (one.lane === "pull" || this.isInDoubt(one)))
+      .find((one) => comesBefore({ message: mailbox.message(one.messageId)!, delivery: one }, { message, delivery }));
+    return earlier === undefined ? null : earlier.state === "claimed" ? "fetched" : "uncertain";
+  }
+
+  /** Senders do not wait for each other: the first one behind a delivery that waits for an earlier one, if any. */
+  firstBehind({ agent, when }: Delivery, now: number): Delivery | null {
+    const rows = this.parts.mailbox.inbox(agent, {
+      ...{ pending: true, oldest: true, wakes: true, when: [when], limit: recentMail },
+    });
+    const free = rows.find(
+      ({ message, delivery }) =>
+        delivery.state === "queued" &&
+        (delivery.availableAt ?? 0) <= now &&
+        this.mayComeBefore({ message, delivery }) === null &&
+        !rows.some((row) => row.delivery.state === "queued" && comesBefore(row, { message, delivery })),
     );
+    return free?.delivery ?? null;
+  }
+
+  /** For a while after an attempt, an inspection may still prove that nothing arrived. */
+  private isInDoubt({ id, state, claimedAt }: Delivery): boolean {
+    return state === "uncertain" && this.ages.of(String(id), claimedAt ?? 0) <= doubtMs;
   }
 
   /**
-   * What the same reader has fetched it has in order. A program may keep what was pushed to it in a queue of its own;
-   * that its conversation holds it proves that it left that.
+   * What the same reader has fetched it has in order. One that is still fetching may have died, and then the message
+   * waits again. A program may keep what was pushed to it in a queue of its own; that its conversation holds it proves
+   * that it left that.
    */
-  private isUnderway({ id, state, lane, claimedAt, transport, proof: known }: Delivery, reader: string): boolean {
+  private isUnderway(delivery: Delivery, reader: string): boolean {
+    const { id, state, lane, claimedAt, transport, proof: known } = delivery;
     const byReader = transport === reader && lane !== "push";
-    if (state === "claimed") return !byReader;
+    if (state === "claimed") return true;
+    if (state === "uncertain") return this.isInDoubt(delivery);
     if (this.ages.of(String(id), claimedAt ?? 0) > underwayMs) return false;
-    if (state !== "delivered" || transport === null || byReader) return state === "uncertain";
+    if (state !== "delivered" || transport === null || byReader) return false;
     if (known === "submitted") return false;
     const proof = this.parts.bestProof(transport);
     return proof !== null && provesSeen(proof);
