@@ -7,7 +7,7 @@ import type { Profiles } from "../profiles/profiles.ts";
 
 export interface LookupSources {
   readonly roster: Roster;
-  readonly profiles: Profiles;
+  readonly profiles: Pick<Profiles, "lookup" | "names">;
   /** The project to which a team belongs; the same object until its file changes. */
   projectOf(team: string): Project | null;
   /** The team's run-time edges; the same object until they change. */

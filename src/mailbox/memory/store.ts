@@ -7,14 +7,26 @@ import { minuteMs, minutesKeptMs, type TallyCount, type TallySum } from "../stat
 import { servedBefore } from "../steps.ts";
 import { containsAll, phrasesOf } from "../searchPhrases.ts";
 
+/** What a store in memory consists of. Two stores over the same tables are one mailbox, opened twice. */
+export interface MemoryTables {
+  readonly messages: Map<MessageId, Message>;
+  readonly byTag: Map<string, Message>;
+  readonly deliveries: Map<DeliveryId, Delivery>;
+  readonly transitions: Map<DeliveryId, Transition[]>;
+}
+
+export const memoryTables = (): MemoryTables => ({
+  messages: new Map(),
+  byTag: new Map(),
+  deliveries: new Map(),
+  transitions: new Map(),
+});
+
 /** For tests and for switches that need not outlive their process. Nothing here can fail, so nothing rolls back. */
-export function memoryStore(id = "memory"): Store {
-  const messages = new Map<MessageId, Message>();
-  const byTag = new Map<string, Message>();
-  const deliveries = new Map<DeliveryId, Delivery>();
-  const transitions = new Map<DeliveryId, Transition[]>();
+export function memoryStore(id = "memory", tables: MemoryTables = memoryTables()): Store {
+  const { messages, byTag, deliveries, transitions } = tables;
   let tallies: TallyCount[] = [];
-  let lastId = 0;
+  let lastId = Math.max(0, ...deliveries.keys());
 
   const every = (condition: (delivery: Delivery) => boolean): Delivery[] => [...deliveries.values()].filter(condition);
   const of = (message: MessageId): Delivery[] => every((delivery) => delivery.messageId === message);

@@ -99,9 +99,12 @@ export interface FormatScope {
   panes(): readonly FormatScope[];
 }
 
-/** Expands `#{…}` and `##`. */
-export function expand(format: string, scope: FormatScope): string {
-  if (!format.includes("#")) return format;
+/** A format that was read once, and is expanded many times. */
+type Expand = (scope: FormatScope) => string;
+
+/** Reads a format: `#{…}` and `##`. */
+function compile(format: string): Expand {
+  const parts: (string | Expand)[] = [];
   let text = "";
   for (let at = 0; at < format.length; at++) {
     if (format[at] !== "#") text += format[at];
@@ -110,41 +113,67 @@ export function expand(format: string, scope: FormatScope): string {
       at++;
     } else if (format[at + 1] === "{") {
       const end = closing(format, at + 1);
-      text += expression(format.slice(at + 2, end), scope);
+      parts.push(text, expression(format.slice(at + 2, end)));
+      text = "";
       at = end;
     } else text += "#";
   }
-  return text;
+  if (parts.length === 0) return () => text;
+  parts.push(text);
+  return (scope) => {
+    let expanded = "";
+    for (const part of parts) expanded += typeof part === "string" ? part : part(scope);
+    return expanded;
+  };
 }
 
-function expression(inner: string, scope: FormatScope): string {
+function expression(inner: string): Expand {
   if (inner.startsWith("?")) {
     const [condition = "", yes = "", no = ""] = splitArguments(inner.slice(1));
-    return expand(isTrue(operand(condition, scope)) ? yes : no, scope);
+    const [test, whenTrue, whenFalse] = [operand(condition), compile(yes), compile(no)];
+    return (scope) => (isTrue(test(scope)) ? whenTrue(scope) : whenFalse(scope));
   }
   if (inner.startsWith("==:")) {
-    const [left = "", right = ""] = splitArguments(inner.slice(3));
-    return expand(left, scope) === expand(right, scope) ? "1" : "0";
+    const [left, right] = splitArguments(inner.slice(3)).map(compile);
+    return (scope) => (left?.(scope) === right?.(scope) ? "1" : "0");
   }
   if (inner.startsWith("m:")) {
-    const [pattern = "", text = ""] = splitArguments(inner.slice(2));
-    return new Bun.Glob(expand(pattern, scope)).match(expand(text, scope)) ? "1" : "0";
+    const [pattern, text] = splitArguments(inner.slice(2)).map(compile);
+    return (scope) => (new Bun.Glob(pattern?.(scope) ?? "").match(text?.(scope) ?? "") ? "1" : "0");
   }
-  if (inner.startsWith("n:")) return String(Buffer.byteLength(scope.value(inner.slice(2))));
-  if (inner.startsWith("b:")) return scope.value(inner.slice(2)).replace(/^.*\//, "");
+  const name = inner.slice(2);
+  if (inner.startsWith("n:")) return (scope) => String(Buffer.byteLength(scope.value(name)));
+  if (inner.startsWith("b:")) return (scope) => scope.value(name).replace(/^.*\//, "");
   if (inner.startsWith("P:")) {
-    const body = inner.slice(2);
-    return scope
-      .panes()
-      .map((pane) => expand(body, pane))
-      .join("");
+    const each = compile(name);
+    return (scope) => scope.panes().map(each).join("");
   }
-  return scope.value(inner);
+  return (scope) => scope.value(inner);
 }
 
 const isTrue = (value: string): boolean => value !== "" && value !== "0";
-const operand = (text: string, scope: FormatScope): string =>
-  text.includes("#{") ? expand(text, scope) : scope.value(text);
+const operand = (text: string): Expand => (text.includes("#{") ? compile(text) : (scope) => scope.value(text));
+
+/** What was read before is not read again: Tieline's command lists repeat. */
+export class TmuxReadings {
+  readonly lines = new Readings(parseCommands);
+  readonly formats = new Readings(compile);
+}
+
+class Readings<Read> {
+  readonly #known = new Map<string, Read>();
+
+  constructor(private readonly read: (text: string) => Read) {}
+
+  of(text: string): Read {
+    let known = this.#known.get(text);
+    if (known === undefined) {
+      if (this.#known.size >= 2_000) this.#known.clear();
+      this.#known.set(text, (known = this.read(text)));
+    }
+    return known;
+  }
+}
 
 /** The place of the brace that closes the one at `open`. */
 function closing(text: string, open: number): number {

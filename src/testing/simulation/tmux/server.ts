@@ -6,7 +6,7 @@ import type { SimulatedProgram } from "../program.ts";
 import { Flags } from "./flags.ts";
 import { Formats, height, width } from "./formats.ts";
 import { Keys } from "./keys.ts";
-import { expand, parseCommands, type Command } from "./language.ts";
+import { parseCommands, TmuxReadings, type Command } from "./language.ts";
 import {
   CommandFailure,
   type SimulatedClient,
@@ -29,9 +29,11 @@ export class SimulatedTmux {
   });
   readonly #buffers = new Map<string, string>();
   #lastId = { session: -1, window: -1, pane: -1 };
+  readonly #readings: TmuxReadings;
   alive = true;
 
   constructor(readonly options: SimulatedTmuxOptions) {
+    this.#readings = options.readings ?? new TmuxReadings();
     this.startedAt = this.#second();
   }
 
@@ -70,6 +72,12 @@ export class SimulatedTmux {
     this.panes.set(pane.id, pane);
     this.options.notify?.({ type: "layout", window: window.id });
     return pane;
+  }
+
+  /** By `=name`; null: there is none. */
+  sessionCalled(target: string): SimulatedSession | null {
+    for (const session of this.sessions.values()) if (`=${session.name}` === target) return session;
+    return null;
   }
 
   /** The program in the pane printed something. */
@@ -131,7 +139,7 @@ export class SimulatedTmux {
     if (!this.alive) throw new CommandFailure(`no server running on ${this.options.socketPath}`);
     let commands: Command[];
     try {
-      commands = parseCommands(line);
+      commands = this.#readings.lines.of(line);
     } catch (thrown) {
       throw new CommandFailure((thrown as Error).message);
     }
@@ -145,29 +153,35 @@ export class SimulatedTmux {
       if (key === "q" || key === "Escape") this.#setMode(pane, false);
       return;
     }
-    if (key.length === 1) pane.program.type(key);
-    else pane.program.key(key);
+    if (key.length === 1) pane.program.type(key, "user");
+    else pane.program.key(key, "user");
   }
 
   #command([name = "", ...rest]: Command): string[] {
     const flags = new Flags(name, rest);
     switch (name) {
       case "display-message":
-        return [expand(flags.words[0] ?? "", this.#formats.of(flags.get("t"), true))].flatMap((text) =>
-          text.split("\n"),
+        return [this.#readings.formats.of(flags.words[0] ?? "")(this.#formats.of(flags.get("t"), true))].flatMap(
+          (text) => text.split("\n"),
         );
       case "list-sessions":
         return [...this.sessions.values()].map((session) =>
-          expand(flags.get("F") ?? "", this.#formats.session(session)),
+          this.#readings.formats.of(flags.get("F") ?? "")(this.#formats.session(session)),
         );
       case "list-windows": {
         const session = this.#session(flags.get("t"));
-        return session.windows.map((window) => expand(flags.get("F") ?? "", this.#formats.window(session, window)));
+        return session.windows.map((window) =>
+          this.#readings.formats.of(flags.get("F") ?? "")(this.#formats.window(session, window)),
+        );
       }
       case "list-panes":
-        return this.#listed(flags).map((pane) => expand(flags.get("F") ?? "", this.#formats.pane(pane)));
+        return this.#listed(flags).map((pane) =>
+          this.#readings.formats.of(flags.get("F") ?? "")(this.#formats.pane(pane)),
+        );
       case "list-clients":
-        return this.clients.map((client) => expand(flags.get("F") ?? "", this.#formats.client(client)));
+        return this.clients.map((client) =>
+          this.#readings.formats.of(flags.get("F") ?? "")(this.#formats.client(client)),
+        );
       case "capture-pane":
         return this.#capture(this.paneOf(flags.get("t")), flags.has("e"));
       case "set-buffer":
@@ -243,6 +257,7 @@ export class SimulatedTmux {
     const pane = this.paneOf(flags.get("t"));
     if (flags.has("d")) this.#buffers.delete(name);
     if (pane.program === null) throw new CommandFailure("target pane has exited");
+    if (pane.inMode) this.options.onModeWrite?.(pane.id);
     const marked = /^\x1b\[200~([^]*)\x1b\[201~$/.exec(text);
     const bracketed =
       (flags.has("p") && pane.program.bracketedPaste) || (marked !== null && pane.program.bracketedPaste);
@@ -254,12 +269,14 @@ export class SimulatedTmux {
     const pane = this.paneOf(flags.get("t"));
     const { program } = pane;
     if (program === null) return [];
-    if (flags.has("l")) program.type(flags.words.join(""));
-    else if (flags.has("H")) for (const code of flags.words) program.key(keyOfCode(Number.parseInt(code, 16)));
+    if (pane.inMode) this.options.onModeWrite?.(pane.id);
+    if (flags.has("l")) program.type(flags.words.join(""), "command");
+    else if (flags.has("H"))
+      for (const code of flags.words) program.key(keyOfCode(Number.parseInt(code, 16)), "command");
     else
       for (const key of flags.words) {
-        if (key.length === 1) program.type(key);
-        else program.key(key);
+        if (key.length === 1) program.type(key, "command");
+        else program.key(key, "command");
       }
     return [];
   }
@@ -281,7 +298,7 @@ export class SimulatedTmux {
   #ifShell(flags: Flags): string[] {
     const [condition = "", yes = "", no = ""] = flags.words;
     if (!flags.has("F")) throw new CommandFailure("only if-shell -F is simulated");
-    const answer = expand(condition, this.#formats.of(flags.get("t"), false));
+    const answer = this.#readings.formats.of(condition)(this.#formats.of(flags.get("t"), false));
     return parseCommands(answer !== "" && answer !== "0" ? yes : no).flatMap((command) => this.#command(command));
   }
 
@@ -309,7 +326,7 @@ export class SimulatedTmux {
         ? this.addSession(flags.get("s") ?? "0", null)
         : this.addWindow(this.#session(flags.get("t")).id, flags.get("n") ?? "", null);
     pane.program = this.options.launch(flags.words, pane.id);
-    return flags.has("P") ? [expand(flags.get("F") ?? "", this.#formats.pane(pane))] : [];
+    return flags.has("P") ? [this.#readings.formats.of(flags.get("F") ?? "")(this.#formats.pane(pane))] : [];
   }
 
   #respawn(flags: Flags): string[] {

@@ -1,5 +1,6 @@
 /** What a simulated tmux server consists of. */
 import type { SimulatedProgram } from "../program.ts";
+import type { TmuxReadings } from "./language.ts";
 
 export interface SimulatedPane {
   readonly id: string;
@@ -59,8 +60,12 @@ export interface SimulatedTmuxOptions {
   readonly nextPid: () => number;
   /** Makes the program of a new pane. */
   readonly launch: (argv: readonly string[], pane: string) => SimulatedProgram | null;
+  /** Shared by servers, to save time. */
+  readonly readings?: TmuxReadings;
   /** Left out: what is to run later never does. */
   readonly after?: (ms: number, run: () => void) => void;
+  /** Told of what a command writes into a pane in copy mode. */
+  readonly onModeWrite?: (pane: string) => void;
   readonly notify?: (notice: SimulatedNotice) => void;
 }
 

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { timersContract } from "../timersContract.ts";
+import { mutants } from "./mutants.ts";
+import { Violation } from "./oracles.ts";
+import { readReplay, writeReplay } from "./replay.ts";
+import { run, shrink, stepsOf } from "./run.ts";
+import { VirtualTime } from "./virtualTime.ts";
+import { Shared } from "./world.ts";
+
+const shared = new Shared();
+const fixtures = join(import.meta.dir, "../../../fixtures/simulation");
+const patienceMs = 600_000;
+
+timersContract("virtual", () => {
+  const time = new VirtualTime(0);
+  return {
+    timers: time.timersOf({ alive: true }),
+    async settled(promise) {
+      let isSettled = false;
+      const done = promise.finally(() => (isSettled = true));
+      while (!isSettled) {
+        time.step();
+        await Promise.resolve();
+      }
+      return done;
+    },
+  };
+});
+
+test("timers of a process that was killed never run", () => {
+  const time = new VirtualTime(0);
+  const life = { alive: true };
+  let ran = 0;
+  time.timersOf(life).after(5, () => ran++);
+  life.alive = false;
+  time.run(10);
+  expect(ran).toBe(0);
+});
+
+test.each([1, 7, 12])("seed %d gives the same trace, byte for byte", (seed) => {
+  const steps = stepsOf(seed, 60);
+  const first = run({ seed, steps, shared, trace: true }).trace;
+  expect(first.split("\n").length).toBeGreaterThan(100);
+  expect(run({ seed, steps, trace: true }).trace).toBe(first);
+  expect(run({ seed: seed + 1, steps, shared, trace: true }).trace).not.toBe(first);
+});
+
+describe("every run keeps its promises, and serves everything when the faults are over", () => {
+  const happened = new Map<string, number>();
+  const size = 20;
+  const chunks = Array.from({ length: 6 }, (_, at) => 1 + at * size);
+
+  test.each(chunks)(
+    "20 seeds from %d on",
+    (from) => {
+      for (let seed = from; seed < from + size; seed++) {
+        const result = run({ seed, steps: stepsOf(seed, 60), shared });
+        for (const [what, times] of result.happened) happened.set(what, (happened.get(what) ?? 0) + times);
+        if (result.violation)
+          throw new Error(`npm run simulate -- --seed ${seed} --explain`, { cause: result.violation });
+      }
+    },
+    patienceMs,
+  );
+
+  test("everything that can happen did", () => {
+    const wanted = [
+      "answer lost after execution",
+      "commit killed-after",
+      "commit killed-before",
+      "commit lost",
+      "copy mode",
+      "fault: clock-jump",
+      "fault: detach-clients",
+      "fault: dialog",
+      "fault: editor",
+      "fault: exit-to-shell",
+      "fault: model-fails",
+      "fault: respawn",
+      "fault: restart-tmux",
+      "fault: silent-client",
+      "fault: slow-tmux",
+      "fault: swallow-enter",
+      "fault: swallow-paste",
+      "hook brought mail",
+      "hook died after it wrote",
+      "hook died before it wrote",
+      "process killed",
+      "process killed between two requests",
+      "second daemon refused",
+      "sender sends again",
+      "something happened between paste and Enter",
+      "user typed a draft",
+      "watch event doubled",
+      "watch event late",
+      "watch event lost",
+    ];
+    expect(wanted.filter((what) => !happened.has(what))).toEqual([]);
+  });
+});
+
+test.each(readdirSync(fixtures))("what was found once is not there any more: %s", (name) => {
+  const { seed, steps } = readReplay(join(fixtures, name));
+  expect(run({ seed, steps, shared }).violation).toBeNull();
+});
+
+describe("known bugs are found", () => {
+  test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
+    "%s",
+    (_, { mutation, withinSeeds, firstSeed = 1 }) => {
+      for (let seed = firstSeed; seed < firstSeed + withinSeeds; seed++)
+        if (run({ seed, steps: stepsOf(seed, 60), shared, mutation }).violation !== null) return;
+      throw new Error(`not found by ${withinSeeds} seeds`);
+    },
+    patienceMs,
+  );
+
+  test("a failing run is made smaller, and the smaller one fails in the same way", () => {
+    const { mutation } = mutants.find(({ name }) => name === "delivered counts as seen")!;
+    const options = { seed: 1, steps: stepsOf(1, 60), shared, mutation };
+    const { violation } = run(options);
+    expect(violation).toBeInstanceOf(Violation);
+    const steps = shrink(options, violation!);
+    expect(steps).toHaveLength(1);
+    expect(run({ ...options, steps }).violation?.oracle).toBe(violation!.oracle);
+  });
+});
+
+describe("a file of a run", () => {
+  const inFolder = (content: string, use: (path: string) => void): void => {
+    const folder = mkdtempSync(join(tmpdir(), "tl-simulation-"));
+    try {
+      writeFileSync(join(folder, "run.json"), content);
+      use(join(folder, "run.json"));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+
+  test("is read as it was written", () => {
+    inFolder("", (path) => {
+      const replay = { seed: 5, steps: stepsOf(5, 200), broke: "order" };
+      writeReplay(path, replay);
+      expect(readReplay(path)).toMatchObject(replay);
+    });
+  });
+
+  test.each([
+    [
+      "another version",
+      '{"version": 2, "seed": 1, "steps": []}',
+      "it has version 2, and this simulation reads version 1",
+    ],
+    ["no JSON", "seed 7", "it is not JSON"],
+    ["something else", '{"name": "tieline"}', "it is not a simulation (version"],
+    ["an unknown step", '{"version": 1, "seed": 1, "broke": "", "steps": [{"afterMs": 1, "do": "dance"}]}', "steps.0"],
+  ])("is refused with a reason: %s", (_, content, why) => {
+    inFolder(content, (path) => {
+      expect(() => readReplay(path)).toThrow(why);
+      expect(() => readReplay(path)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    });
+  });
+
+  test("is refused where there is none", () => {
+    expect(() => readReplay("/nowhere/run.json")).toThrow("it cannot be read");
+  });
+});
