@@ -1,7 +1,7 @@
 /** A model server that is down, slow, drops connections or answers with errors, behind a message that was delivered. */
 import { expect } from "bun:test";
 import { fail, freshHas, Gate, hang, say, type ModelServer } from "../../fixtures/model-servers/server.ts";
-import type { InboxView, HistoryView } from "../../src/api/schema.ts";
+import type { AgentView, InboxView, HistoryView } from "../../src/api/schema.ts";
 import type { Bench, BenchOptions } from "./bench.ts";
 import type { ProgramTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
@@ -116,6 +116,7 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
     expect(code).toBe(4);
     const tag = /MSG_USER_\w+/.exec(stderr)![0];
     await untilIdle(bench);
+    const { pane } = (await board.json<AgentView[]>("ls")).find(({ name }) => name === "ana")!;
     await clear(bench);
     const next = await board.send("ana", "--wait", "seen", ...patience, "a new beginning");
     const { deliveries } = await board.reached(tag, ({ state }) => state === "failed", patienceMs);
@@ -124,6 +125,11 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
     expect(request.entries.some(({ text }) => text.includes(tag))).toBe(false);
     const lost = `${tag} to ana was not delivered`;
     expect((await untilNotice(board, lost)).filter((body) => body.includes(lost))).toHaveLength(1);
+    // The program that was cleared is the one that goes on; no second one is started for the mail.
+    const { events } = await board.client().call("events", { agent: "ana", types: ["agent.changed"] });
+    const states = events.map((event) => (event.type === "agent.changed" ? event.state : event.type));
+    expect(states.filter((state) => ["done", "gone"].includes(state))).toEqual([]);
+    expect((await board.json<AgentView[]>("ls")).find(({ name }) => name === "ana")!.pane).toBe(pane);
   });
 
   test(`${kind}, a slow model: not seen before it answers`, async () => {

@@ -23,14 +23,16 @@ export function sessionObserver(
   };
 }
 
-/** What each event says about what the agent does. */
+/**
+ * What each event says about what the agent does. The end of a session says nothing: a user who clears the conversation
+ * ends it too, and the program runs on. That it has ended is known by its process.
+ */
 const stateAt: Readonly<Record<string, AgentState>> = {
   UserPromptSubmit: "working",
   PreToolUse: "working",
   PostToolUse: "working",
   PermissionRequest: "permission",
   Stop: "idle",
-  SessionEnd: "done",
 };
 
 export function stateObserver(observed: (agent: Agent, state: AgentState, call: HookCall) => void): HookHandler {
