@@ -2,9 +2,8 @@
  * The second half of the flow: claim, deliver, settle. The courier never throws at a sender; whatever
  * happens to a delivery is written into the mailbox, where the sender can read it.
  *
- * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as an endpoint
- * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The pull lane
- * is `collect`: the agent asks, and gets what is there.
+ * Each agent has two lanes. The push lane writes one delivery at a time, once an endpoint is ready; until then it
+ * waits in the queue and blocks no urgent one. The pull lane is `collect`: the agent asks, and gets what is there.
  */
 import { notRunningWords, type Agent, type Endpoint } from "../model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "../model/delivery.ts";
@@ -28,6 +27,7 @@ import { Schedule } from "./schedule.ts";
 import { Watches } from "./watches.ts";
 import type { Attempt, Readiness, Transport } from "./transports/port.ts";
 import { selectEndpoints } from "./transportSelection.ts";
+import { takingMs } from "./takingMs.ts";
 
 export type { Collected, Collection };
 
@@ -61,7 +61,7 @@ export interface CourierParts {
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
   readonly timers?: Timers;
-  /** One attempt may take this long. */
+  /** One attempt may take this long, and longer with a long text. */
   readonly timeoutMs?: number;
   /** After an attempt that came a moment too late; twice as long after each further one. */
   readonly retryMs?: number;
@@ -275,7 +275,7 @@ export function createCourier(parts: CourierParts): Courier {
   /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
   async function deliverOnce(attempt: Attempt): Promise<void> {
     const transport = transportOf(attempt.endpoint.transport);
-    const signal = AbortSignal.any([stopping.signal, timers.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([stopping.signal, timers.timeout(timeoutMs + takingMs(attempt.message))]);
     let outcome: Outcome;
     try {
       outcome = await transport.deliver(attempt, signal);

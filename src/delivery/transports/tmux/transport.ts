@@ -41,6 +41,7 @@ import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { PaneRefresher } from "./paneRefresher.ts";
 import { hasComposer, composerContent } from "./composerContent.ts";
 import type { PaneWatch } from "./watch.ts";
+import { takingMs } from "../../takingMs.ts";
 
 export interface TmuxTransportParts extends AccessParts {
   readonly processes: Processes;
@@ -183,7 +184,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
         };
         return inConversation(attempt, { access, mark, status, told });
       }
-      return withNotes(await finish(attempt, { access, text, mark, before: null }, timers.timeout(timeoutMs)), sent);
+      const signal = timers.timeout(timeoutMs + takingMs(attempt.message));
+      return withNotes(await finish(attempt, { access, text, mark, before: null }, signal), sent);
     },
 
     watch(agent, endpoint, changed) {
@@ -199,8 +201,9 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   async function inConversation({ agent, message }: Attempt, { access, mark, status, told }: Marked): Promise<Outcome> {
     const atRest =
       status.reading.state === "idle" && hasComposer(access.manifest, status) && !holdsDraft(status, access.traits);
-    const shows = ages.of(mark, claimedAt(mark)) < showsWithinMs || userActivityAge(status, ages) < surelyPastMs;
-    if (parts.proofOf === undefined || !atRest || shows) return told;
+    const showsMs = showsWithinMs + takingMs(message);
+    const mayShow = ages.of(mark, claimedAt(mark)) < showsMs || userActivityAge(status, ages) < surelyPastMs;
+    if (parts.proofOf === undefined || !atRest || mayShow) return told;
     const found = await foundInRecord(agent, message, "written", { proofOf: parts.proofOf, timers });
     if (found.kind !== "absent") return found.kind === "delivered" ? found : told;
     return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation does not contain it` };
