@@ -99,6 +99,7 @@ async function load(): Promise<{ last: number }> {
     state.connection.value = "live";
   });
   await Promise.all([refreshWaiting(), refreshTopologies()]);
+  state.isSettled.value = true;
   return events;
 }
 

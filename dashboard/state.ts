@@ -8,6 +8,8 @@ export type Connection = "connecting" | "live" | "away" | "stranger" | "signed o
 export const connection = signal<Connection>("connecting");
 /** What the page shows may be old, and nothing can be done. */
 export const isAway = computed(() => connection.value === "away" || connection.value === "stranger");
+/** What waits for the user has been read from the daemon. */
+export const isSettled = signal(false);
 /** Why this browser is signed out, and whether it was signed in before. */
 export const signedOut = signal<{ readonly reason: string; readonly isExpired: boolean }>({
   reason: "",

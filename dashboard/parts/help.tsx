@@ -50,6 +50,7 @@ const here: Readonly<Record<View, Keys>> = {
   ],
   waiting: [
     ["1 … 9", "answer the dialog"],
+    ["n", "show new requests"],
     ["a d", "approve, deny"],
     ["r", "reply"],
     ["t", "retry"],

@@ -1,42 +1,70 @@
-/** One list of everything that needs a user. */
-import { useSignal } from "@preact/signals";
-import type { ComponentChildren, VNode } from "preact";
-import { useEffect } from "preact/hooks";
-import type { InboxView, Output, ReceiptView } from "../../src/client/browser.ts";
-import { inTeam } from "../api.ts";
-import { attempt, failureOf, tell } from "../actions.ts";
-import { replyTo } from "../compose/draft.ts";
-import { cancel, retry } from "../deliveries.ts";
+/** One list of everything that needs a user. What is new comes at its end, so that nothing moves under the pointer. */
+import { computed, useSignal, type Signal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { badges, notifies, notifyProblem, setNotifies } from "../notify.ts";
-import { markAllRead, markRead } from "../ownMail.ts";
+import { markAllRead } from "../ownMail.ts";
 import { Act } from "../parts/act.tsx";
-import { refreshWaiting } from "../refresh.ts";
-import { Body } from "../parts/body.tsx";
-import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
 import {
   asking,
   deadCount,
   deadLetters,
-  dismissed,
+  isSettled,
   liveDead,
   longHeld,
-  messageByTag,
   now,
   openMail,
   requests,
   team,
   uncertain,
   unproved,
-  unprovedKey,
   waitingCount,
   type AgentCell,
-  type Unproved,
 } from "../state.ts";
-import { dedented, plain, visible } from "../text.ts";
-import { span, timeOf } from "../times.ts";
+import { visible } from "../text.ts";
+import { span } from "../times.ts";
+import { Asking, Dead, Decide, Need, NoProof, OwnMail, Quote, Request } from "../waiting/needs.tsx";
+import { inOrder } from "../waiting/order.ts";
+
+interface Entry {
+  readonly key: string;
+  readonly draw: () => VNode;
+}
+
+/** The most urgent first. */
+const entries = computed((): readonly Entry[] => [
+  ...asking.value.map((cell) => ({ key: cell.id, draw: () => <Asking cell={cell} /> })),
+  ...requests.value.map((request) => ({ key: request.tag, draw: () => <Request request={request} /> })),
+  ...openMail.value.map((mail) => ({ key: mail.tag, draw: () => <OwnMail mail={mail} /> })),
+  ...uncertain.value.map(({ tag, agent, body, team: of }) => ({
+    key: `uncertain ${tag} ${agent}`,
+    draw: () => (
+      <Need kind="uncertain" title={`It is not certain that ${agent} got this`} tag={tag}>
+        <Quote text={body} />
+        <Decide tag={tag} team={of} agent={agent} verbs={["retry", "cancel"]} />
+      </Need>
+    ),
+  })),
+  ...liveDead.value.map((receipt) => ({ key: `dead ${receipt.tag}`, draw: () => <Dead receipt={receipt} /> })),
+  ...unproved.value.map((group) => ({
+    key: `unproved ${group.team}:${group.agent} ${group.warning}`,
+    draw: () => <NoProof group={group} />,
+  })),
+  ...longHeld.value.map((cell) => ({ key: `held ${cell.id}`, draw: () => <LongHeld cell={cell} /> })),
+]);
 
 export function WaitingView(): VNode {
+  const order = useRef<readonly string[]>([]);
+  /** Those that came while the view was open and were not on screen yet. */
+  const unseen = useSignal<ReadonlySet<string>>(new Set());
+  const byKey = new Map(entries.value.map((entry) => [entry.key, entry]));
+  const { keys, fresh } = inOrder([...byKey.keys()], order.current);
+  useEffect(() => {
+    if (fresh.length > 0 && order.current.length > 0) unseen.value = new Set([...unseen.peek(), ...fresh]);
+    if (isSettled.peek()) order.current = keys;
+  }, [keys.join(" "), isSettled.value]);
+  const waiting = [...unseen.value].filter((key) => byKey.has(key));
   return (
     <section class="view waiting">
       <div class="toolbar">
@@ -70,24 +98,12 @@ export function WaitingView(): VNode {
           <p>Permission dialogs, questions, mail to you and deliveries that need a decision appear here.</p>
         </div>
       )}
+      {waiting.length > 0 && <NewRequests keys={waiting} />}
       <div class="needs">
-        {asking.value.map((cell) => (
-          <Dialog key={cell.id} cell={cell} />
-        ))}
-        {requests.value.map((request) => (
-          <Request key={request.tag} request={request} />
-        ))}
-        {openMail.value.map((mail) => (
-          <OwnMail key={mail.tag} mail={mail} />
-        ))}
-        {uncertain.value.map(({ tag, agent, body, team }) => (
-          <Need key={`${tag} ${agent}`} kind="uncertain" title={`It is not certain that ${agent} got this`} tag={tag}>
-            <Quote text={body} />
-            <Decide tag={tag} team={team} agent={agent} verbs={["retry", "cancel"]} />
-          </Need>
-        ))}
-        {liveDead.value.map((receipt) => (
-          <Dead key={receipt.tag} receipt={receipt} />
+        {keys.map((key) => (
+          <Place key={key} id={key} unseen={unseen}>
+            {byKey.get(key)!.draw()}
+          </Place>
         ))}
         {deadCount.value > deadLetters.value.length && team.value === null && (
           <p class="muted">
@@ -95,318 +111,71 @@ export function WaitingView(): VNode {
             <a href="#/messages?state=not+delivered">Show all</a>
           </p>
         )}
-        {unproved.value.map((group) => (
-          <NoProof key={`${group.team}:${group.agent} ${group.warning}`} group={group} />
-        ))}
-        {longHeld.value.map(({ id, view: { value } }) => (
-          <Need
-            key={id}
-            kind="held"
-            title={
-              `${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} ` +
-              `for ${span(now.value - (value.heldAt ?? now.value))}`
-            }
-          >
-            <p>{visible(value.held ?? "")}</p>
-            <p class="actions">
-              <a class="button" href={linkTo("queue", `${value.team}:${value.name}`)}>
-                Look at the queue
-              </a>
-              {value.pane !== null && (
-                <a class="button" href={linkTo("terminal", `${value.team}:${value.name}`)}>
-                  Terminal
-                </a>
-              )}
-            </p>
-          </Need>
-        ))}
       </div>
     </section>
   );
 }
 
-/** A box that the browser refused is not ticked. */
-async function changeNotifies(box: HTMLInputElement): Promise<void> {
-  await setNotifies(box.checked);
-  box.checked = notifies.value;
-}
-
-function Need({
-  kind,
-  title,
-  tag,
-  children,
-}: {
-  kind: string;
-  title: string;
-  tag?: string;
-  children: ComponentChildren;
-}): VNode {
+/** Where an entry is; one that comes on screen is no longer new. */
+function Place({ id, unseen, children }: { id: string; unseen: Signal<ReadonlySet<string>>; children: VNode }): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry!.isIntersecting && unseen.peek().has(id))
+        unseen.value = new Set([...unseen.peek()].filter((one) => one !== id));
+    });
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, [id]);
   return (
-    <article class={`need ${kind}`} data-kind={kind} data-item tabIndex={-1} aria-label={visible(title)}>
-      <header>
-        <span class="kind">{kind}</span>
-        <h2>{visible(title)}</h2>
-        {tag !== undefined && (
-          <a class="muted small" href={linkTo("messages", tag)}>
-            {tag}
-          </a>
-        )}
-      </header>
+    <div class="place" data-key={id} ref={box}>
       {children}
-    </article>
+    </div>
   );
 }
 
-const Quote = ({ text }: { text: string }): VNode => <Body text={text} most={1_200} />;
-
-/** What an agent asks, word for word. One click answers exactly this dialog; if it has changed, nothing is pressed. */
-function Dialog({ cell }: { cell: AgentCell }): VNode {
-  const agent = cell.view.value;
-  const dialog = useSignal<Output<"dialog"> | null>(null);
-  const failure = useSignal<string | null>(null);
-  const busy = useSignal(false);
-  const load = (): Promise<void> =>
-    inTeam(agent.team)
-      .call("dialog", { agent: agent.name })
-      .then(
-        (found) => void ([dialog.value, failure.value] = [found, null]),
-        (thrown: unknown) => void (failure.value = failureOf(thrown).message),
-      );
-  useEffect(() => void load(), [agent.id, agent.state, agent.reason]);
-  async function choose(choice: number, mark: string): Promise<void> {
-    busy.value = true;
-    await attempt(
-      () => inTeam(agent.team).call("choose", { agent: agent.name, choice: String(choice), mark }),
-      `${agent.name} was answered`,
-    );
-    busy.value = false;
-    await load();
-  }
-  return (
-    <article
-      class="need asks"
-      data-kind="dialog"
-      data-item
-      tabIndex={-1}
-      aria-label={`${agent.name} asks`}
-      data-agent={agent.name}
-    >
-      <header>
-        <Avatar name={agent.name} />
-        <h2>{agent.name}</h2>
-        <AgentState agent={agent} />
-        <span class="grow" />
-        {agent.pane !== null && (
-          <a
-            class="muted small"
-            href={linkTo("terminal", `${agent.team}:${agent.name}`)}
-            aria-keyshortcuts="e"
-            title="Terminal (e)"
-          >
-            Terminal
-          </a>
-        )}
-      </header>
-      {failure.value === null ? (
-        <pre class="screen" tabIndex={0}>
-          {visible(dedented(dialog.value?.text ?? "…"))}
-        </pre>
-      ) : (
-        <p class="failure">{failure.value}</p>
-      )}
-      <p class="actions">
-        {dialog.value?.choices.map(({ choice, label }) => (
-          <Act
-            key={choice}
-            class="choice"
-            disabled={busy.value}
-            aria-keyshortcuts={String(choice)}
-            onClick={() => void choose(choice, dialog.value!.mark)}
-          >
-            <kbd>{choice}</kbd> {visible(label)}
-          </Act>
-        ))}
-      </p>
-    </article>
-  );
-}
-
-type OpenRequest = Output<"requests">[number];
-const asked: Record<OpenRequest["kind"], string> = {
-  plan_approval_request: "asks you to approve a plan",
-  shutdown_request: "asks for a shutdown",
-  permission_request: "asks for a permission",
-};
-
-/** Answered once: an approval or denial cannot be taken back. */
-function Request({ request: { tag, from, team, kind, text, at } }: { request: OpenRequest }): VNode {
-  const words = useSignal("");
-  const busy = useSignal(false);
-  const answer = async (approve: boolean): Promise<void> => {
-    busy.value = true;
-    await attempt(
-      () =>
-        inTeam(team).call("answerRequest", { tag, approve, ...(words.value.trim() !== "" && { text: words.value }) }),
-      `${approve ? "Approved" : "Denied"}: ${from} gets your answer`,
-    );
-    await attempt(refreshWaiting);
-    busy.value = false;
+function NewRequests({ keys }: { keys: readonly string[] }): VNode {
+  const show = (): void => {
+    const place = document.querySelector<HTMLElement>(`.place[data-key="${CSS.escape(keys[0]!)}"]`);
+    place?.scrollIntoView({ block: "center" });
+    place?.querySelector<HTMLElement>("[data-item]")?.focus({ preventScroll: true });
   };
   return (
-    <Need kind={kind.replace(/_.*/, "")} title={`${from} ${asked[kind]}, ${timeOf(at)}`} tag={tag}>
-      {kind === "permission_request" ? (
-        <pre class="screen" tabIndex={0}>
-          {visible(text)}
-        </pre>
-      ) : (
-        <Quote text={text} />
-      )}
-      <div class="actions">
-        <Act
-          class="primary"
-          disabled={busy.value}
-          aria-keyshortcuts="a"
-          title="Approve (a)"
-          onClick={() => void answer(true)}
-        >
-          Approve
-        </Act>
-        <Act
-          class="danger"
-          disabled={busy.value}
-          aria-keyshortcuts="d"
-          title="Deny (d)"
-          onClick={() => void answer(false)}
-        >
-          Deny
-        </Act>
-        <input
-          class="grow"
-          aria-label={`Words for ${from}, if any`}
-          placeholder="and say (optional)"
-          value={words.value}
-          onInput={({ currentTarget }) => (words.value = currentTarget.value)}
-        />
-      </div>
-    </Need>
-  );
-}
-
-const titles: Partial<Record<InboxView["kind"], string>> = { bounce: "has a notice for you" };
-
-function OwnMail({ mail }: { mail: InboxView }): VNode {
-  const { tag, from, kind, text, at } = mail;
-  return (
-    <Need
-      kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")}
-      title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`}
-      tag={tag}
-    >
-      <Quote text={text} />
-      <p class="actions">
-        {from !== "tieline" && (
-          <button aria-keyshortcuts="r" title="Reply (r)" onClick={() => replyTo({ tag, from, team: teamOf(tag) })}>
-            Reply
-          </button>
-        )}
-        <Act class="quiet" aria-keyshortcuts="x" title="Mark as read (x)" onClick={() => void markRead(tag)}>
-          Mark as read
-        </Act>
-      </p>
-    </Need>
-  );
-}
-
-/** The team that a message was written in. */
-const teamOf = (tag: string): string | null => messageByTag.get(tag)?.receipt.peek().team ?? null;
-
-function Dead({ receipt }: { receipt: ReceiptView }): VNode {
-  const dead = receipt.deliveries.filter(({ state }) => state === "failed" || state === "expired");
-  return (
-    <Need
-      kind="dead letter"
-      title={`${receipt.from} → ${dead.map(({ agent }) => agent).join(", ")}: ${receipt.summary}`}
-      tag={receipt.tag}
-    >
-      {dead.map(({ agent, state, reason }) => (
-        <p key={agent}>
-          <DeliveryState state={state} /> {visible(reason ?? "")}
-        </p>
-      ))}
-      <Decide tag={receipt.tag} team={receipt.team} agent={null} verbs={["retry"]} />
-    </Need>
-  );
-}
-
-/** So many of them are shown; the rest are in the messages. */
-const shownUnproved = 3;
-
-function NoProof({ group: { agent, warning, messages } }: { group: Unproved }): VNode {
-  const title =
-    messages.length === 1
-      ? `Nothing proves yet that ${agent} has read a message`
-      : `Nothing proves yet that ${agent} has read ${messages.length} messages`;
-  const older = messages.length - shownUnproved;
-  return (
-    <Need kind="warning" title={title}>
-      <p>{visible(warning)}</p>
-      <ul class="plain">
-        {messages.slice(-shownUnproved).map(({ tag, receipt }) => (
-          <li key={tag}>
-            <a href={linkTo("messages", tag)}>{plain(receipt.value.summary)}</a>{" "}
-            <span class="muted small">{timeOf(receipt.value.acceptedAt)}</span>
-          </li>
-        ))}
-      </ul>
-      {older > 0 && <p class="muted small">{`and ${older} before them`}</p>}
-      <p class="actions">
-        <Dismiss keys={messages.map(({ tag }) => unprovedKey(tag, agent))} isLast />
-      </p>
-    </Need>
-  );
-}
-
-const deciding = { retry, cancel };
-
-function Decide({
-  tag,
-  team,
-  agent,
-  verbs,
-}: {
-  tag: string;
-  team: string;
-  agent: string | null;
-  verbs: readonly ("retry" | "cancel")[];
-}): VNode {
-  const act = (verb: "retry" | "cancel") => () => void deciding[verb]({ tag, team, agent });
-  return (
-    <p class="actions">
-      {verbs.map((verb) => (
-        <Act key={verb} aria-keyshortcuts={verb === "retry" ? "t" : "x"} onClick={act(verb)}>
-          {verb === "retry" ? "Retry" : "Cancel"}
-        </Act>
-      ))}
-      <Dismiss keys={[tag]} isLast={!verbs.includes("cancel")} />
+    <p class="new-requests">
+      <button class="primary" onClick={show} aria-keyshortcuts="n" title="Show (n)">
+        {keys.length === 1 ? "1 new request ↓" : `${keys.length} new requests ↓`}
+      </button>
     </p>
   );
 }
 
-/** Hides it here; what became of the message does not change. */
-function Dismiss({ keys, isLast }: { keys: readonly string[]; isLast: boolean }): VNode {
-  const dismiss = (): void => {
-    dismissed.value = [...dismissed.value, ...keys].slice(-1_000);
-    tell("Dismissed", { undo: () => (dismissed.value = dismissed.value.filter((one) => !keys.includes(one))) });
-  };
+function LongHeld({ cell }: { cell: AgentCell }): VNode {
+  const { value } = cell.view;
+  const address = `${value.team}:${value.name}`;
   return (
-    <button
-      class="quiet"
-      aria-keyshortcuts={isLast ? "x" : undefined}
-      title={isLast ? "Dismiss (x)" : "Dismiss"}
-      onClick={dismiss}
+    <Need
+      kind="held"
+      title={
+        `${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} ` +
+        `for ${span(now.value - (value.heldAt ?? now.value))}`
+      }
     >
-      Dismiss
-    </button>
+      <p>{visible(value.held ?? "")}</p>
+      <p class="actions">
+        <a class="button" href={linkTo("queue", address)}>
+          Show the queue
+        </a>
+        {value.pane !== null && (
+          <a class="button" href={linkTo("terminal", address)}>
+            Terminal
+          </a>
+        )}
+      </p>
+    </Need>
   );
+}
+
+async function changeNotifies(box: HTMLInputElement): Promise<void> {
+  await setNotifies(box.checked);
+  box.checked = notifies.value;
 }

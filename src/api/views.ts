@@ -8,7 +8,8 @@ import { exitIn, exitWords, isLive, userId, userName, type Agent, type Endpoint 
 import type { NotStarted } from "./schemas/life.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
 import type { TielineError } from "../model/errors.ts";
-import { isRequest, summarise, wakes, type Message, type Sender } from "../model/message.ts";
+import { isRequest, wakes, type Message, type Sender } from "../model/message.ts";
+import { summarise } from "../model/summary.ts";
 import type { Receipt, History } from "../model/receipt.ts";
 import type { RequestProtocol } from "../providers/nativeTeams.ts";
 import type { Sent } from "../routing/router.ts";

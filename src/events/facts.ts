@@ -1,7 +1,8 @@
 import type { AgentId } from "../model/ids.ts";
 import type { Change } from "../mailbox/port.ts";
 import type { AcceptedFact, DeliveryFact, Fact } from "../model/event.ts";
-import { summarise, type Message } from "../model/message.ts";
+import { type Message } from "../model/message.ts";
+import { summarise } from "../model/summary.ts";
 
 /** An agent's team; null for the user, and for one that was removed. */
 type TeamOf = (agent: AgentId) => string | null;

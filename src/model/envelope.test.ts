@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { envelope, notesOn, sanitise, type EnvelopeTraits } from "./envelope.ts";
 import { agentId } from "./ids.ts";
-import { maxSummaryLength, seal, type Draft, type Message, type Sender } from "./message.ts";
+import { seal, type Draft, type Message, type Sender } from "./message.ts";
+import { maxSummaryLength } from "./summary.ts";
 
 const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "user" };
 const ana: Sender = { id: agentId("a-1"), name: "ana", team: "web", knownBy: "token" };

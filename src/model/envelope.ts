@@ -1,7 +1,8 @@
 import { userId, switchId } from "./agent.ts";
 import type { Authority, Note } from "./delivery.ts";
 import { withoutFrames } from "./frames.ts";
-import { summarise, type Message } from "./message.ts";
+import { type Message } from "./message.ts";
+import { summarise } from "./summary.ts";
 import { composed } from "./visible.ts";
 
 /**

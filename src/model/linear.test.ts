@@ -2,6 +2,7 @@
  * Text of agents may be up to 1 MiB of anything. The time that it takes grows with its length, not with
  * the square.
  */
+import { summarise } from "./summary.ts";
 import { describe, expect, test } from "bun:test";
 import { wordsOf } from "../mailbox/searchPhrases.ts";
 import { numberedChoices } from "../providers/port.ts";
@@ -9,7 +10,6 @@ import { bareText } from "../providers/screen/composer.ts";
 import { tellingLine } from "./agent.ts";
 import { sanitise } from "./envelope.ts";
 import { withoutFrames } from "./frames.ts";
-import { summarise } from "./message.ts";
 import { composed, oneLine, visibleJson } from "./visible.ts";
 
 const texts: Readonly<Record<string, (length: number) => string>> = {

@@ -6,18 +6,17 @@ import {
   kinds,
   longestTtlMs,
   maxBodyBytes,
-  maxSummaryLength,
   rankOf,
   sameContent,
   seal,
   sealBounce,
-  summarise,
   wakes,
   whens,
   type Draft,
   type Message,
   type Sender,
 } from "./message.ts";
+import { maxSummaryLength, summarise } from "./summary.ts";
 
 const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "user" };
 const ana: Sender = { id: agentId("a-1"), name: "ana", team: "web", knownBy: "token" };

@@ -1,3 +1,4 @@
+import { summarise } from "./summary.ts";
 import type { AgentId, Clock, MessageId, RandomBytes, Tag } from "./ids.ts";
 import { systemClock, systemRandom, tagOf, uuidv7 } from "./ids.ts";
 import { userId, userName, switchId, switchName } from "./agent.ts";
@@ -5,7 +6,6 @@ import type { Delivery } from "./delivery.ts";
 import { TielineError } from "./errors.ts";
 
 export const maxBodyBytes = 1024 * 1024;
-export const maxSummaryLength = 120;
 
 /** When the text should reach the model: at idle, after the current tool, before the next tool. */
 export const whens = ["interrupt", "tool", "turn"] as const;
@@ -230,10 +230,4 @@ function checkBody(body: string): void {
       operands: { bytes, limit: maxBodyBytes },
     });
   }
-}
-
-export function summarise(body: string): string {
-  const line = body.trim().split("\n", 1)[0]!.replaceAll(/\s+/g, " ").trimEnd();
-  const characters = [...line];
-  return characters.length <= maxSummaryLength ? line : `${characters.slice(0, maxSummaryLength - 1).join("")}…`;
 }

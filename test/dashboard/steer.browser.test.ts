@@ -206,7 +206,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     await own.goto("about:blank");
     await own.goto(`${stage.origin}/#/waiting`);
     const need = own.locator('.need[data-kind="warning"]');
-    await need.getByText("Nothing proves yet that scout has read 5 messages").waitFor();
+    await need.getByText("5 delivered to scout, not confirmed read").waitFor();
     expect(await need.count()).toBe(1);
     expect(await need.locator("li").allInnerTexts()).toEqual(
       [2, 3, 4].map((count) => expect.stringContaining(`unproved ${count}`) as unknown as string),

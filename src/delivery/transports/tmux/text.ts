@@ -1,6 +1,7 @@
 import { bodyText, envelope, type Envelope } from "../../../model/envelope.ts";
 import type { Authority } from "../../../model/delivery.ts";
-import { summarise, type Message } from "../../../model/message.ts";
+import { type Message } from "../../../model/message.ts";
+import { summarise } from "../../../model/summary.ts";
 import { showsPlainly } from "../../../providers/screen.ts";
 import type { TerminalTraits } from "../../../providers/traits.ts";
 
