@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import { renewWatcher, type Watcher } from "./watchFolder.ts";
 import { wholeLines, type WholeLines } from "./wholeLines.ts";
+
+export type { WholeLines };
 import type { FileRules } from "./untrustedFile.ts";
 
 /** Files that other programs append lines to. */
