@@ -59,6 +59,7 @@ const here: Readonly<Record<View, Keys>> = {
   ],
   queue: [
     ["x", "cancel the selected message"],
+    ["v", "select it, to cancel or retry many"],
     ["t", "retry"],
     ["e", "edit and resend"],
   ],

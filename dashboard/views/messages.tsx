@@ -1,7 +1,11 @@
-import { effect, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { attempt } from "../actions.ts";
+import { BulkBar } from "../bulk/bar.tsx";
+import { PickBox } from "../bulk/pick.tsx";
+import type { Selected } from "../bulk/run.ts";
+import { selection } from "../bulk/selection.ts";
 import { highlight } from "../highlight.ts";
 import {
   agentFilter,
@@ -30,6 +34,12 @@ import { withSeconds } from "../times.ts";
 import { Thread } from "./thread.tsx";
 
 const rowHeight = 58;
+const picked = selection();
+const isSelecting = signal(false);
+const selectable = (cell: MessageCell): Selected => {
+  const { tag, team, from } = cell.receipt.value;
+  return { key: tag, tag, team, agent: null, from, state: overall(cell.receipt.value) };
+};
 
 export function MessagesView(): VNode {
   const tag = opened.value;
@@ -60,8 +70,22 @@ export function MessagesView(): VNode {
           >
             Seconds
           </button>
+          <button
+            class="quiet"
+            aria-pressed={isSelecting.value}
+            title="Select messages to cancel or retry them"
+            onClick={() => {
+              isSelecting.value = !isSelecting.value;
+              picked.clear();
+            }}
+          >
+            Select
+          </button>
           <Unread />
         </div>
+        {isSelecting.value && (
+          <BulkBar selection={picked} rows={rows.value.filter(({ tag: one }) => picked.has(one)).map(selectable)} />
+        )}
         {failure.value !== null && <p class="failure" role="alert">{`Cannot search: ${failure.value}`}</p>}
         {isEmpty.value && (
           <p class="empty">{isFiltered.value ? "No messages match these filters." : "No messages yet."}</p>
@@ -72,7 +96,7 @@ export function MessagesView(): VNode {
           rowHeight={rowHeight}
           keyOf={({ id }) => id}
           label="Messages, newest last"
-          draw={(cell) => <Row cell={cell} />}
+          draw={(cell) => (isSelecting.value ? <PickRow cell={cell} /> : <Row cell={cell} />)}
           onTop={() => void attempt(loadOlder)}
           onBottom={markRead}
         />
@@ -147,6 +171,21 @@ function Unread(): VNode | null {
     <button class="quiet" onClick={() => (readUpTo.value = newest)}>
       Mark all read
     </button>
+  );
+}
+
+function PickRow({ cell }: { cell: MessageCell }): VNode {
+  const toggle = (isRange: boolean): void =>
+    picked.toggle(
+      cell.tag,
+      rows.peek().map(({ tag }) => tag),
+      isRange,
+    );
+  return (
+    <div class="pick-row">
+      <PickBox isPicked={picked.has(cell.tag)} label={`Select ${cell.tag}`} onPick={toggle} />
+      <Row cell={cell} />
+    </div>
   );
 }
 

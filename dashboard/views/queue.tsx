@@ -1,5 +1,8 @@
 import type { VNode } from "preact";
 import type { AgentView } from "../../src/client/browser.ts";
+import { BulkBar } from "../bulk/bar.tsx";
+import { PickBox } from "../bulk/pick.tsx";
+import { selection } from "../bulk/selection.ts";
 import { resend } from "../compose/draft.ts";
 import { cancel, retry } from "../deliveries.ts";
 import { Act } from "../parts/act.tsx";
@@ -9,6 +12,9 @@ import { linkTo, opened } from "../route.ts";
 import { agents, isNarrow, now, queue, search, team, type Waiting } from "../state.ts";
 import { visible } from "../text.ts";
 import { age, span, whenWords } from "../times.ts";
+
+const picked = selection();
+const pickKey = ({ tag, agent }: Pick<Waiting, "tag" | "agent">): string => `${tag} ${agent}`;
 
 type Head = { readonly kind: "agent"; readonly agent: string; readonly team: string; readonly count: number };
 type Row = Head | { readonly kind: "message"; readonly message: Waiting };
@@ -30,6 +36,7 @@ export function QueueView(): VNode {
     { kind: "agent", agent: those[0]!.agent, team: those[0]!.team, count: those.length },
     ...those.map((message): Row => ({ kind: "message", message })),
   ]);
+  const wantedKeys = (): string[] => rows.flatMap((row) => (row.kind === "message" ? [pickKey(row.message)] : []));
   const views = new Map(agents.value.map(({ view: { value } }) => [`${value.team}:${value.name}`, value]));
   const viewOf = ({ team: of, agent }: { team: string; agent: string }): AgentView | null =>
     views.get(`${of}:${agent}`) ?? null;
@@ -40,6 +47,7 @@ export function QueueView(): VNode {
           Only {opened.value} · <a href={linkTo("queue")}>show all</a>
         </p>
       )}
+      <BulkBar selection={picked} rows={wanted.map((row) => ({ ...row, key: pickKey(row) }))} />
       {rows.length === 0 ? (
         <Nothing isFiltered={queue.value.length > 0} />
       ) : (
@@ -54,7 +62,11 @@ export function QueueView(): VNode {
               row.kind === "agent" ? (
                 <AgentHead head={row} view={viewOf(row)} />
               ) : (
-                <Pending row={row.message} held={viewOf(row.message)?.held ?? null} />
+                <Pending
+                  row={row.message}
+                  held={viewOf(row.message)?.held ?? null}
+                  onPick={(isRange) => picked.toggle(pickKey(row.message), wantedKeys(), isRange)}
+                />
               )
             }
           />
@@ -98,7 +110,13 @@ function AgentHead({ head: { agent, team: of, count }, view }: { head: Head; vie
 }
 
 /** `held`: the reason that is shown above all of the agent's messages. */
-function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
+interface PendingProps {
+  readonly row: Waiting;
+  readonly held: string | null;
+  readonly onPick: (isRange: boolean) => void;
+}
+
+function Pending({ row, held, onPick }: PendingProps): VNode {
   const { tag, agent, team: of, from, to, body, state, reason, at, when, kind } = row;
   const delivery = { tag, agent, team: of };
   const edit = (): void => resend({ to: to.startsWith("@") ? agent : to, team: of, body, replaces: delivery });
@@ -106,6 +124,7 @@ function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
   const due = kind === "bounce" ? "notice, comes with its next message" : whenWords[when];
   return (
     <div class="queue-row" data-tag={tag} data-item tabIndex={-1} aria-label={`From ${from} to ${agent}`}>
+      <PickBox isPicked={picked.has(pickKey(row))} label={`Select ${tag} to ${agent}`} onPick={onPick} />
       <a href={linkTo("messages", tag)} class="what">
         <strong>{from}</strong>{" "}
         <span class="text" dir="auto">

@@ -1,5 +1,7 @@
+import { computed } from "@preact/signals";
 import type { VNode } from "preact";
 import type { AgentView } from "../../src/client/browser.ts";
+import { PruneGone } from "../agent/prune.tsx";
 import { inTeam } from "../api.ts";
 import { attempt } from "../actions.ts";
 import { writeTo } from "../compose/draft.ts";
@@ -79,6 +81,10 @@ const counts = stable(() =>
   ),
 );
 
+const goneCount = computed(
+  () => shownAgents.value.filter(({ view }) => ["gone", "done"].includes(view.value.state)).length,
+);
+
 export function TeamView(): VNode {
   const everyone = shownAgents.value;
   return (
@@ -106,6 +112,7 @@ export function TeamView(): VNode {
         </button>
       </div>
       {everyone.length === 0 && connection.value === "live" ? <NoAgentsYet /> : null}
+      {filter.value === "not running" && <PruneGone gone={goneCount.value} />}
       <div class="cards">
         {shown.value.map((cell) => (
           <Card key={cell.id} cell={cell} />

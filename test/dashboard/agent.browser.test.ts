@@ -122,6 +122,24 @@ await onStage("the page of an agent", ({ stage, page, faults, show, card }) => {
     expect(await head.getByRole("button", { name: "Write" }).isDisabled()).toBeTrue();
   });
 
+  test("agents whose programs have exited are removed together", async () => {
+    await stage.user.call("spawn", { profile: "tester", name: "quitter" });
+    const { pane } = (await stage.world.ls()).find(({ name }) => name === "quitter")!;
+    await show("#/team");
+    await card("quitter").and(page.locator('[data-state="idle"]')).waitFor();
+    await stage.world.tmux("kill-pane", "-t", pane!);
+    await card("quitter").and(page.locator('[data-state="gone"]')).waitFor();
+    await page.getByRole("button", { name: /^not running/ }).click();
+    const gone = page.getByRole("group", { name: "Agents that are gone" });
+    await gone.getByRole("button", { name: "Remove 1 agent that is gone…" }).click();
+    await gone.getByText("Agents with mail, or with a conversation that can be resumed, stay.").waitFor();
+    await gone.getByRole("button", { name: "Remove them" }).click();
+    await card("quitter").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^all/ }).click();
+    await card("lead").waitFor();
+    expect((await stage.world.ls()).some(({ name }) => name === "quitter")).toBeFalse();
+  });
+
   test.each(["#/agents/web:unknown", "#/agents/%E0%A4%A", "#/agents/%3Cimg%20src=x%20onerror=alert(1)%3E"])(
     "says that there is no agent at %s",
     async (hash) => {
