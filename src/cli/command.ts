@@ -70,6 +70,21 @@ export type ArgumentValues<A extends readonly Argument[]> = {
       : string;
 };
 
+type ArgumentValue<One> = One extends { many: true }
+  ? string[]
+  : One extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : string;
+
+/** What the arguments and flags with a field give the operation. */
+export type InputValues<A extends readonly Argument[], F extends Flags> = {
+  readonly [One in A[number] as One extends { optional: true } ? never : FieldOf<One>]: ArgumentValue<One>;
+} & {
+  readonly [One in A[number] as One extends { optional: true } ? FieldOf<One> : never]?: ArgumentValue<One>;
+} & { readonly [Name in keyof F as FieldOf<F[Name]>]?: FlagValue<F[Name]> };
+
+type FieldOf<One> = One extends { field: infer Field extends string } ? Field : never;
+
 /** What every command takes: `standardFlags` in args.ts. */
 export interface StandardValues {
   readonly team?: string;
@@ -80,6 +95,8 @@ export interface StandardValues {
 export interface Context<A extends readonly Argument[] = [], F extends Flags = Record<never, Flag>> {
   readonly args: ArgumentValues<A>;
   readonly flags: FlagValues<F> & StandardValues;
+  /** The same by field, for the operation. */
+  readonly input: InputValues<A, F>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: Home;
   /** Starts the daemon when a call finds none. */

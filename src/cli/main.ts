@@ -2,7 +2,7 @@ import type { Noticed } from "../client/client.ts";
 import { homeOf } from "../client/home.ts";
 import { exitIn } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
-import { parse } from "./input/args.ts";
+import { inputOf, parse } from "./input/args.ts";
 import type { AnyCommand } from "./command.ts";
 import { connect, connectToRunning, userTokenIn } from "./daemon/connect.ts";
 import { registry, unknownCommand } from "./registry.ts";
@@ -43,6 +43,7 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
   return command.run({
     args,
     flags,
+    input: inputOf(command, { args, flags }),
     env: process.env,
     home,
     daemon: connect(home, process.env, { team, token, noticed: onceEach(terminal) }),

@@ -48,7 +48,8 @@ type Running = Context<typeof args, typeof flags>;
 
 async function adoptOne({
   args: { pane },
-  flags: { name, provider, role, workspace, json },
+  flags: { name, workspace, json },
+  input,
   daemon,
   terminal,
 }: Running): Promise<number> {
@@ -56,11 +57,10 @@ async function adoptOne({
   if (name === undefined) throw usage(form, "--name NAME is missing");
   // The path is the caller's: the daemon works elsewhere.
   const agent = await daemon.call("adopt", {
+    ...input,
     target: pane,
     name,
-    ...(provider !== undefined && { provider }),
     ...(workspace !== undefined && { workspace: resolve(workspace) }),
-    ...(role !== undefined && { role }),
   });
   return presentAgent(agent, { flags: { json }, terminal });
 }

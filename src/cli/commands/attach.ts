@@ -19,8 +19,8 @@ export default command({
     ["tieline attach engineer", "see what it does, and type to it yourself"],
     ["tieline attach", "the team's session"],
   ],
-  async run({ args, flags, env, daemon, terminal }) {
-    const place = await daemon.call("place", args.agent === undefined ? {} : { agent: args.agent });
+  async run({ input, flags, env, daemon, terminal }) {
+    const place = await daemon.call("place", input);
     const inside = env["TMUX"]?.split(",", 1)[0];
     if (inside !== undefined && inside !== place.socket) throw otherServer(place);
     const argv = inside === undefined ? attaching(place) : moving(place);

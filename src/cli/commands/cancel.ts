@@ -13,11 +13,8 @@ export default command({
     ["tieline cancel MSG_USER_7f3a91c2", "for every recipient"],
     ["tieline cancel MSG_USER_7f3a91c2 --agent engineer", "for one of them"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const receipt = await daemon.call("cancel", {
-      tag: args.tag,
-      ...(flags.agent !== undefined && { agent: flags.agent }),
-    });
+  async run({ input, flags, daemon, terminal }) {
+    const receipt = await daemon.call("cancel", input);
     return presentReceipt(receipt, { flags, terminal });
   },
 });

@@ -15,13 +15,13 @@ export default command({
       "team:name unless all are of your team.",
   ],
   args: [],
-  flags: { limit: { value: "N", parse: count, field: "limit" } },
+  flags: {
+    limit: { value: "N", parse: count, field: "limit" },
+    team: { value: "TEAM", complete: "team", field: "team" },
+  },
   examples: [["tieline dead", "what was lost on the way, and why"]],
-  async run({ flags, daemon, terminal }) {
-    const receipts = await daemon.call("dead", {
-      ...(flags.team !== undefined && { team: flags.team }),
-      ...(flags.limit !== undefined && { limit: flags.limit }),
-    });
+  async run({ input, flags, daemon, terminal }) {
+    const receipts = await daemon.call("dead", input);
     if (flags.json) await terminal.json(receipts);
     else if (receipts.length === 0) await terminal.print(terminal.paint("dim", "no dead letters"));
     else {

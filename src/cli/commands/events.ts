@@ -1,5 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
-import { eventTypes, isOfType, type EventFilter } from "../../model/event.ts";
+import { eventTypes, isOfType } from "../../model/event.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { command } from "../input/args.ts";
 import { callerOf } from "../daemon/connect.ts";
@@ -29,6 +29,7 @@ export default command({
       suggest: [...eventTypes, ...eventGroups],
       field: "types",
     },
+    team: { value: "TEAM", complete: "team", field: "team" },
     since: { value: "TIME", parse: pastMoment, field: "since", note: momentForms },
     limit: { short: "n", value: "N", parse: count, field: "limit", note: "default 100" },
   },
@@ -37,12 +38,8 @@ export default command({
     ["tieline events --type delivery.failed,route.denied --since 1d", "what went wrong since yesterday"],
     ["tieline events -f --agent engineer --json | jq -c .type", "one JSON object for each line"],
   ],
-  async run({ flags, env, home, daemon, terminal }) {
-    const filter: EventFilter = {
-      ...(flags.agent !== undefined && { agent: flags.agent }),
-      ...(flags.team !== undefined && { team: flags.team }),
-      ...(flags.type !== undefined && { types: flags.type }),
-    };
+  async run({ flags, input, env, home, daemon, terminal }) {
+    const { since, limit = 100, ...filter } = input;
     const nameOf = flags.team === undefined ? qualified : namesFor(flags.team);
     const show = async (events: Parameters<typeof eventLine>[0][]): Promise<void> => {
       for (const event of events)
@@ -51,7 +48,7 @@ export default command({
           : terminal.print(eventLine(event, nameOf, terminal.paint, terminal.now())));
     };
 
-    const start = flags.since === undefined ? { limit: flags.limit ?? 100 } : { since: flags.since };
+    const start = since === undefined ? { limit } : { since };
     let page = await daemon.call("events", { ...filter, ...start });
     await show(page.events);
     while (page.more) {

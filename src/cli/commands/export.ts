@@ -23,8 +23,8 @@ export default command({
     ["tieline export --since 1d > audit.jsonl", "yesterday, for the record"],
     ['tieline export | jq -r \'select(.type == "transition" and .to == "failed") | .tag\'', "all failed messages"],
   ],
-  async run({ flags, daemon, terminal }) {
-    let page = await daemon.call("export", flags.since === undefined ? {} : { since: flags.since });
+  async run({ input, daemon, terminal }) {
+    let page = await daemon.call("export", input);
     for (;;) {
       for (const { transitions, ...message } of page.messages) {
         await terminal.json({ type: "message", ...message });

@@ -27,13 +27,10 @@ export default command({
     ["tieline inbox engineer --pending", "undelivered mail of engineer, and why it waits"],
     ["tieline inbox --json | jq -r '.[].body'", "for scripts"],
   ],
-  async run({ args, flags, daemon, terminal }) {
+  async run({ args, flags, input, daemon, terminal }) {
     const mail = await daemon.call("inbox", {
-      ...(args.agent !== undefined && { agent: args.agent }),
+      ...input,
       ...(args.agent === undefined && flags.team !== undefined && { team: flags.team }),
-      ...(flags.pending && { pending: true }),
-      ...(flags.peek && { peek: true }),
-      ...(flags.limit !== undefined && { limit: flags.limit }),
     });
     if (flags.json) await terminal.json(mail);
     else if (mail.length === 0)

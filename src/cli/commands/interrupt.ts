@@ -13,8 +13,8 @@ export default command({
   args: [{ name: "agent", complete: "agent", field: "agent" }],
   flags: {},
   examples: [["tieline interrupt engineer", "stop its turn"]],
-  async run({ args, flags, daemon, terminal }) {
-    const agent = await daemon.call("interrupt", { agent: args.agent });
+  async run({ input, flags, daemon, terminal }) {
+    const agent = await daemon.call("interrupt", input);
     return presentAgent(agent, { flags, terminal });
   },
 });

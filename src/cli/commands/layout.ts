@@ -20,11 +20,8 @@ export default command({
     ["tieline layout main-vertical web", "the lead of team web large, the others beside it"],
     ["tieline layout restore", "each in its own window again"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const done = await daemon.call("layout", {
-      layout: args.layout as "mosaic",
-      ...(args.team !== undefined && { team: args.team }),
-    });
+  async run({ args, flags, input, daemon, terminal }) {
+    const done = await daemon.call("layout", input);
     if (flags.json) {
       await terminal.json(done);
       return 0;

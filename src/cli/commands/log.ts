@@ -19,6 +19,7 @@ export default command({
     grep: { value: "TEXT", field: "grep" },
     since: { value: "TIME", parse: pastMoment, field: "since", note: momentForms },
     limit: { value: "N", parse: count, field: "limit" },
+    team: { value: "TEAM", complete: "team", field: "team" },
     tags: { summary: "only the tags, one per line, newest first" },
   },
   examples: [
@@ -28,15 +29,8 @@ export default command({
     [`tieline log --grep '"login test" fail*'`, "a phrase and a prefix"],
     ["tieline log --thread MSG_USER_7f3a91c2", "one conversation"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const receipts = await daemon.call("log", {
-      ...(args.agent !== undefined && { agent: args.agent }),
-      ...(flags.team !== undefined && { team: flags.team }),
-      ...(flags.thread !== undefined && { thread: flags.thread }),
-      ...(flags.grep !== undefined && { grep: flags.grep }),
-      ...(flags.since !== undefined && { since: flags.since }),
-      ...(flags.limit !== undefined && { limit: flags.limit }),
-    });
+  async run({ input, flags, daemon, terminal }) {
+    const receipts = await daemon.call("log", input);
     if (flags.tags && !flags.json)
       return present(receipts, receipts.map(({ tag }) => tag).toReversed(), { flags, terminal });
     if (receipts.length === 0) return present(receipts, terminal.paint("dim", "no messages"), { flags, terminal });

@@ -24,8 +24,8 @@ export default command({
     ["tieline prune", "in this team"],
     ["tieline prune --all --force", "in every team, with their mail"],
   ],
-  async run({ flags, daemon, terminal }) {
-    const result = await daemon.call("prune", { ...(flags.all && { all: true }), ...(flags.force && { force: true }) });
+  async run({ input, flags, daemon, terminal }) {
+    const result = await daemon.call("prune", input);
     const nameOf = await namesIn(
       undefined,
       [...result.removed, ...result.kept].map(({ team }) => team),

@@ -29,16 +29,16 @@ export default command({
 
 type Running = Context<typeof args, typeof flags>;
 
-async function readOnce({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
-  const screen = await daemon.call("read", { agent, ...(lines !== undefined && { lines }) });
+async function readOnce({ input, flags: { json }, daemon, terminal }: Running): Promise<number> {
+  const screen = await daemon.call("read", input);
   return present(screen, screen.text.trimEnd().split("\n"), { flags: { json }, terminal });
 }
 
-async function follow({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
+async function follow({ input, flags: { json }, daemon, terminal }: Running): Promise<number> {
   let rows: readonly string[] = [];
   for (let mark = ""; ;) {
     const screen = await daemon
-      .call("readNext", { agent, mark, timeoutMs: longestPollMs, ...(lines !== undefined && { lines }) })
+      .call("readNext", { ...input, mark, timeoutMs: longestPollMs })
       .catch((thrown: unknown) => {
         // What was followed has ended, which is how following ends.
         if (mark !== "" && thrown instanceof TielineError && thrown.code === "PANE_UNKNOWN") return null;

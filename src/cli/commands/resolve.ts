@@ -18,8 +18,8 @@ export default command({
     ["tieline resolve engineer --explain", "which rule resolves the name"],
     ["tieline resolve @reviewers --json | jq -r '.agents[].name'", "the members of an alias"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const resolution = await daemon.call("resolve", { address: args.address });
+  async run({ input, flags, daemon, terminal }) {
+    const resolution = await daemon.call("resolve", input);
     const { error } = resolution;
     if (flags.json) await terminal.json(resolution);
     else {

@@ -17,11 +17,8 @@ export default command({
     ["tieline retry MSG_USER_7f3a91c2", "for every recipient"],
     ["tieline retry MSG_USER_7f3a91c2 --agent engineer", "for one of them"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const receipt = await daemon.call("retry", {
-      tag: args.tag,
-      ...(flags.agent !== undefined && { agent: flags.agent }),
-    });
+  async run({ input, flags, daemon, terminal }) {
+    const receipt = await daemon.call("retry", input);
     return presentReceipt(receipt, { flags, terminal });
   },
 });

@@ -13,8 +13,8 @@ export default command({
   args: [{ name: "agent", complete: "agent", field: "agent" }],
   flags: { force: { field: "force" } },
   examples: [["tieline rm engineer", "stop delivering to engineer"]],
-  async run({ args, flags, daemon, terminal }) {
-    const removed = await daemon.call("rm", { agent: args.agent, ...(flags.force && { force: true }) });
+  async run({ input, flags, daemon, terminal }) {
+    const removed = await daemon.call("rm", input);
     const lost =
       removed.failedDeliveries === 0
         ? ""

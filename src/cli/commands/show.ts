@@ -16,8 +16,8 @@ export default command({
     ["tieline show MSG_USER_7f3a91c2", "read it"],
     ["tieline show MSG_USER_7f3a91c2 > notes.md", "keep it"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const message = await daemon.call("show", { tag: args.tag });
+  async run({ input, flags, daemon, terminal }) {
+    const message = await daemon.call("show", input);
     if (flags.json) await terminal.json(message);
     else await printBody(message, terminal);
     return 0;

@@ -49,16 +49,12 @@ export default command({
     ["tieline spawn engineer --name ana --task wish-42 --model opus", "with its own name, in a window wish-42"],
     ["tieline spawn reviewer --provider codex --permissions auto", "the reviewer's prompt, in Codex"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const { name, task, provider, model, skill, resume, sandbox, permissions } = flags;
-    const given = { name, task, provider, model, skill, resume, sandbox, permissions };
+  async run({ flags, input, daemon, terminal }) {
     // Paths are the caller's: the daemon works elsewhere.
     const agent = await daemon.call("spawn", {
-      profile: args.profile,
-      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      ...input,
       ...(flags.cwd !== undefined && { cwd: resolve(flags.cwd) }),
       ...(flags.prompt !== undefined && { prompt: promptText(flags.prompt) }),
-      ...(flags.args !== undefined && { args: [...flags.args] }),
     });
     return presentAgent(agent, { flags, terminal });
   },

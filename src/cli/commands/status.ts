@@ -18,8 +18,8 @@ export default command({
     ["tieline status MSG_USER_7f3a91c2", "every step, with times and reasons"],
     ["tieline status MSG_USER_7f3a91c2 --json | jq -r '.deliveries[].state'", "for scripts"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const history = await daemon.call("status", { tag: args.tag });
+  async run({ input, flags, daemon, terminal }) {
+    const history = await daemon.call("status", input);
     const lines = flags.json
       ? []
       : [...tell(history, terminal.paint, terminal.now()), ...(await exits(history, daemon))];

@@ -20,8 +20,8 @@ export default command({
     ["tieline up", "all of them"],
     ["tieline up engineer reviewer", "two of them"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const up = () => daemon.call("up", args.agent.length === 0 ? {} : { only: [...args.agent] });
+  async run({ input, flags, daemon, terminal }) {
+    const up = () => daemon.call("up", input);
     const result = await onceTrusted(up, { flags, daemon, terminal });
     if (flags.json) {
       await terminal.json(result);

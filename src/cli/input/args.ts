@@ -55,6 +55,20 @@ export async function parse(command: AnyCommand, argv: readonly string[]): Promi
   return { args: assign(command, words), flags };
 }
 
+/** The values of arguments and flags that name a field of the operation, by field. */
+export function inputOf({ args, flags }: Pick<AnyCommand, "args" | "flags">, given: Parsed): Record<string, unknown> {
+  const named = [
+    ...(args as readonly Argument[]).map((argument) => [argument, given.args[argument.name]] as const),
+    ...Object.entries(flags as Flags).map(([name, flag]) => [flag, given.flags[name]] as const),
+  ];
+  const input: Record<string, unknown> = {};
+  for (const [meaning, value] of named) {
+    const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    if (isGiven && "field" in meaning && typeof meaning.field === "string") input[meaning.field] = value;
+  }
+  return input;
+}
+
 function asksForHelp(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   const options = end < 0 ? argv : argv.slice(0, end);

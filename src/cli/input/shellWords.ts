@@ -1,7 +1,7 @@
 import { TielineError } from "../../model/errors.ts";
 
 /** Splits at blanks as a shell would, with quotes and backslashes, and expands nothing. */
-export function shellWords(text: string, what: string): readonly string[] {
+export function shellWords(text: string, what: string): string[] {
   const found: string[] = [];
   let word: string | null = null;
   let quote = "";
