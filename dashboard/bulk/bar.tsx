@@ -20,7 +20,9 @@ const words: Record<Verb, { readonly label: string; readonly done: string; says(
   cancel: {
     label: "Cancel",
     done: "cancelled",
-    says: (count) => `${counted(count)} will not be delivered. Undo queues them again, with the same tags.`,
+    says: (count) =>
+      `${counted(count)} will not be delivered. ` +
+      (count === 1 ? "Undo queues it again, with the same tag." : "Undo queues them again, with the same tags."),
   },
   retry: {
     label: "Retry",

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { initialsOf } from "../agent/initials.ts";
 import { onEvent } from "../live.ts";
 import { go, linkTo, opened } from "../route.ts";
 import { soon } from "../refresh.ts";
@@ -204,7 +205,7 @@ function Node({ node: { key, name, cell }, isNamed, x, y }: { node: GraphNode; i
     <g class={`node ${kind} ${agent?.presence ?? ""} ${isNamed ? "" : "crowded"}`} data-key={key}>
       <circle r={radius} />
       <text class="initials" dy="5">
-        {name.slice(0, 2)}
+        {initialsOf(name)}
       </text>
       <text class="name" y={radius + 17}>
         {shortened(label)}

@@ -132,7 +132,7 @@ const Name = ({ party: { name, team } }: { party: Party }): VNode => <AgentLink 
 function Row({ event }: { event: StreamedEvent }): VNode {
   const { from, to, tag, words } = lineOf(event);
   return (
-    <div class={`event ${event.type.split(".", 1)[0]}`} data-seq={event.seq} data-type={event.type}>
+    <div class="event" data-seq={event.seq} data-type={event.type}>
       <time dateTime={new Date(event.at).toISOString()} title={timeOf(event.at)}>
         {exactTime(event.at)}
       </time>
