@@ -2,7 +2,11 @@
 export { visible } from "../src/model/visible.ts";
 
 /** One line without the marks of markdown, for where there is no room for more. */
-export const plain = (text: string): string => text.replaceAll(/\*\*|`+|^#+ /g, "");
+export const plain = (text: string): string =>
+  text
+    .replaceAll(/\*\*|~~|`+/g, "")
+    .replaceAll(/(^|: )#{1,6} /g, "$1")
+    .replaceAll(/(?<![\w*])\*([^\s*][^*]*)\*(?!\w)/g, "$1");
 
 /** The lines of a dialog without the space that they all begin with; the first comes without any. */
 export function dedented(text: string): string {

@@ -63,7 +63,7 @@ export function MessagesView(): VNode {
           )}
           <span class="grow" />
           <button
-            class="quiet"
+            class="quiet seconds"
             aria-pressed={withSeconds.value}
             title="Show seconds (.)"
             onClick={() => (withSeconds.value = !withSeconds.value)}

@@ -10,7 +10,8 @@ import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Windowed } from "../parts/windowed.tsx";
 import { linkTo, opened } from "../route.ts";
 import { agents, isNarrow, now, queue, search, team, type Waiting } from "../state.ts";
-import { visible } from "../text.ts";
+import { summarise } from "../../src/model/summary.ts";
+import { plain, visible } from "../text.ts";
 import { age, span, whenWords } from "../times.ts";
 
 const picked = selection();
@@ -128,7 +129,7 @@ function Pending({ row, held, onPick }: PendingProps): VNode {
       <a href={linkTo("messages", tag)} class="what">
         <strong>{from}</strong>{" "}
         <span class="text" dir="auto">
-          {visible(body.slice(0, 300).split("\n", 1)[0]!)}
+          {plain(visible(summarise(body.slice(0, 4_000))))}
         </span>
       </a>
       <span class="meta">

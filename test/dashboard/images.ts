@@ -1,6 +1,7 @@
 /**
  * Makes the pictures in docs/images of a team that has been at work for so many minutes, twenty for those in the
  * repository. node_modules/.bin/bun test/dashboard/images.ts [MINUTES [DIRECTORY [all]]]
+ * `all`: every view and panel, signing in, a daemon that is away, and 500 agents, at three sizes.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -25,10 +26,20 @@ const looks = Object.entries(sizes).flatMap(([size, viewport]) =>
 /** The rest of the page, for work on its looks. */
 const panels = { compose: "c", spawn: "s", teams: "t", help: "?" };
 
+const atLength = [
+  "# What is left for the login fix",
+  "| File | State | Lines |\n|:-----|:-----:|------:|\n| `session.ts` | **done** | 12 |\n| `a.ts` | in review | 7 |",
+  "- [x] find the cause\n- [x] write a test\n- [ ] deploy\n- ~~ask WebKit~~",
+  '```ts\n// Lax works everywhere we ship.\nsetCookie(name, value, { sameSite: "lax", secure: true });\n```',
+  "```diff\n--- a/a.ts\n+++ b/a.ts\n@@ -12,2 +12,2 @@\n-  sameSite: 'none',\n+  sameSite: 'lax',\n   secure,\n```",
+  "> שלום, this line is written from both sides.",
+].join("\n\n");
+
 // These agents stop answering, but they talk for long without a user.
 await using stage = await startStage({ config: { guards: { maxHops: 1_000 } } });
 await workFor(Number(minutes), stage, { scout: stage.scout, ...(await newcomers(stage)) });
 const tag = await play(stage);
+const reading = which === "all" ? await writeAtLength(stage) : tag;
 for (const { name, viewport, colorScheme } of looks) {
   const { page, context } = await stage.visit({ viewport, colorScheme });
   const isWide = viewport.width > 1_000;
@@ -38,7 +49,10 @@ for (const { name, viewport, colorScheme } of looks) {
     waiting: "#/waiting",
     graph: "#/graph",
     numbers: "#/numbers",
-    ...(which === "all" && { queue: "#/queue", terminal: "#/terminal/web:reviewer", thread: `#/messages/${tag}` }),
+    ...(which === "all" && {
+      ...{ queue: "#/queue", terminal: "#/terminal/web:reviewer", thread: `#/messages/${tag}` },
+      ...{ reading: `#/messages/${reading}`, agent: "#/agents/web:reviewer", events: "#/events" },
+    }),
   };
   for (const [view, hash] of Object.entries(views)) {
     await open(page, hash);
@@ -54,6 +68,40 @@ for (const { name, viewport, colorScheme } of looks) {
     }
   }
   await context.close();
+}
+if (which === "all") {
+  await pictures("signIn", async (page) => void (await page.goto(stage.origin)), false);
+  for (let at = 0; at < 500; at++) await stage.user.call("register", { name: `worker-${at}`, role: "work" });
+  for (const hash of ["#/team", "#/graph", "#/messages"])
+    await pictures(`500-${hash.slice(2)}`, (page) => open(page, hash));
+  const pid = await stage.world.daemonPid();
+  await pictures("away", async (page) => {
+    await open(page, "#/team");
+    await page.route("**/*", (route) => route.abort());
+    process.kill(pid, "SIGKILL");
+    await page.locator(".away-banner p").waitFor();
+    await stage.world.json(["daemon", "start"]);
+  });
+}
+
+/** One thing in light and dark, wide and narrow. */
+async function pictures(name: string, show: (page: Page) => Promise<void>, signedIn = true): Promise<void> {
+  for (const { name: look, viewport, colorScheme } of looks) {
+    if (name === "away" && look !== "light" && look !== "dark-narrow") continue;
+    const context = signedIn ? null : await stage.browser.newContext({ viewport, colorScheme });
+    const visit = context === null ? await stage.visit({ viewport, colorScheme }) : null;
+    const page = visit?.page ?? (await context!.newPage());
+    await show(page);
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: join(directory, `${name}-${look}.png`) });
+    await page.context().close();
+  }
+}
+
+/** A message with everything that a message can have; its tag. */
+async function writeAtLength({ user }: Stage): Promise<string> {
+  const { tag: written } = await user.call("send", { to: "scout", body: atLength });
+  return written;
 }
 
 /**

@@ -22,7 +22,13 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     const tab = await other.newPage();
     for (const url of [stage.url, stage.origin]) {
       await tab.goto(url);
-      await signInPage(tab).getByText("tieline dash").waitFor();
+      await signInPage(tab).getByText("Open a terminal on the machine where Tieline runs").waitFor();
+      expect(await signInPage(tab).locator("pre").innerText()).toBe("tieline dash");
+      expect(
+        await signInPage(tab)
+          .locator(".box")
+          .evaluate((box) => getComputedStyle(box).borderRadius),
+      ).toBe("16px");
       expect(await tab.title()).toBe("Signed out · Tieline");
     }
     await other.close();
