@@ -112,6 +112,8 @@ export function settled(delivery: Delivery, outcome: Outcome, via: Via, now: num
       reason,
       detail,
       authority: null,
+      // What waits again was not delivered, whatever an earlier attempt seemed to prove.
+      ...(state === "queued" && { proof: null }),
       reasonAt: reason === null ? null : now,
       availableAt: failing && state === "queued" ? now + (backoffMs[attempts - 1] ?? backoffMs.at(-1)!) : null,
       ...(outcome.kind === "delivered" && {

@@ -56,6 +56,15 @@ export function afterDelivery(subject: () => Delivered): void {
     expect((await mailbox.retry(messageId)).deliveries[0]!.state).toBe("queued");
   });
 
+  test("what waits in the queue again has no proof: the attempt that had one did not deliver it", async () => {
+    const { mailbox, delivered } = subject();
+    const { id } = await delivered();
+    const via = { transport: "tmux", authority: "user" } as const;
+    await mailbox.settle(id, { kind: "unknown", detail: "the screen was cleared" }, via);
+    await mailbox.settle(id, { kind: "held", hold: { reason: "busy", detail: "bob works" } }, via);
+    expect(mailbox.delivery(id)).toMatchObject({ state: "queued", proof: null });
+  });
+
   test.each(["failed", "uncertain"])(
     "%s mail for a removed agent is retried to the agent that has its name now",
     async (state) => {
