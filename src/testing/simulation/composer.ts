@@ -21,6 +21,7 @@ export interface ComposerEvents {
   /** Tieline wrote where nothing may be written. */
   readonly wrong: (what: string) => void;
   readonly pasted: (text: string) => void;
+  readonly swallowed: (what: "Enter" | "a paste") => void;
 }
 
 interface Piece {
@@ -101,7 +102,7 @@ export class ComposerProgram implements SimulatedProgram {
     this.events.pasted(text);
     if (this.swallowsPaste > 0) {
       this.swallowsPaste--;
-      return;
+      return this.events.swallowed("a paste");
     }
     if (this.#pieces.length > 0) this.events.wrong(`a paste into ${JSON.stringify(this.draft.slice(0, 40))}`);
     const lines = text.split("\n").length;
@@ -142,7 +143,7 @@ export class ComposerProgram implements SimulatedProgram {
       this.events.wrong(`Enter on ${JSON.stringify(this.draft.slice(0, 60))}, which a user typed in part`);
     if (by === "command" && this.swallowsEnter > 0) {
       this.swallowsEnter--;
-      return;
+      return this.events.swallowed("Enter");
     }
     const text = this.draft;
     if (text.trim() === "") return;

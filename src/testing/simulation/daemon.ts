@@ -15,6 +15,10 @@ import { followClock, moveBackDeadlines } from "../../delivery/setClock.ts";
 import { TranscriptWatcher } from "../../delivery/transcriptWatcher.ts";
 import { hookTransport } from "../../delivery/transports/hook/transport.ts";
 import type { Transport } from "../../delivery/transports/port.ts";
+import {
+  claudeSocketTransport,
+  type ClaudeSocketParts,
+} from "../../providers/claude-code/transports/socket/transport.ts";
 import { tmuxTransport, type TmuxTransportParts } from "../../delivery/transports/tmux/transport.ts";
 import { PaneWatch } from "../../delivery/transports/tmux/watch.ts";
 import { UncertainNotices } from "../../delivery/uncertain.ts";
@@ -60,6 +64,9 @@ export interface DaemonPorts {
   /** The files of transcripts. */
   readonly files: GrowingFiles;
   readonly reportedState: ReadReportedState;
+  /** The inbox sockets of sessions: which one an agent has, and what writes to it. */
+  readonly socketOf: (agent: Agent) => string | null;
+  readonly writeSocket: NonNullable<ClaudeSocketParts["write"]>;
   readonly report: (context: string, fault: unknown) => void;
 }
 
@@ -134,6 +141,9 @@ export async function startDaemon(ports: DaemonPorts, mutation: Mutation): Promi
   const all: readonly Transport[] = [
     heldByReportedState(tmux, reportedState),
     hookTransport({ waiters: noWaiters, watchState: () => nothing, reportedState, proofOf, timers }),
+    claudeSocketTransport({
+      ...{ sessions: sessionsOver(ports), hooksReach: () => false, write: ports.writeSocket, proofOf, timers },
+    }),
   ];
   const byName = new Map(all.map((transport) => [transport.name, transport]));
   const transports = mutation.transports?.(byName) ?? byName;
@@ -160,4 +170,18 @@ function repeatingWords(random: RandomBytes): RandomBytes {
   const words: Uint8Array[] = [];
   let next = 0;
   return (count) => (words[next++ % 32] ??= random(count)).slice(0, count);
+}
+
+function sessionsOver({ socketOf, reportedState }: DaemonPorts): ClaudeSocketParts["sessions"] {
+  return {
+    of(agent) {
+      const messagingSocketPath = socketOf(agent);
+      if (messagingSocketPath === null) return null;
+      const session = { pid: 1, cwd: "/work", sessionId: agent.sessionId ?? "", pane: undefined, alive: true };
+      return { ...session, status: "unknown", messagingSocketPath };
+    },
+    reportedState,
+    acceptsPeers: () => true,
+    watch: () => nothing,
+  };
 }

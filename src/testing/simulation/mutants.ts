@@ -44,8 +44,7 @@ export const mutants: readonly Mutant[] = [
     mutation: listsWith((list) =>
       list.includes("paste-buffer") ? list.replace(/if -F -t (%\d+) "(?:[^"\\]|\\.)*"/, 'if -F -t $1 "1"') : list,
     ),
-    firstSeed: 25,
-    withinSeeds: 10,
+    withinSeeds: 25,
   },
   {
     name: "no mark after a paste",

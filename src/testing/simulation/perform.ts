@@ -36,6 +36,7 @@ export function perform(world: World, step: Step): void {
     case "adopt":
       return world.adopt(resident(step.agent));
     case "kill-agent":
+      world.sometimes("agent killed");
       return resident(step.agent).kill();
     case "fetch":
       if (resident(step.agent).conversation.isWorking) void world.callHook(resident(step.agent), "PostToolUse");
@@ -190,6 +191,12 @@ function fault(world: World, fault: Fault, resident: Resident, value: number): v
     case "hook-dies":
       world.hookDies = value % 2 === 0 ? "before" : "after";
       return;
+    case "socket-drops":
+      world.socketFault = "success and dropped";
+      return;
+    case "socket-answer-lost":
+      world.socketFault = "answer lost";
+      return;
     case "model-fails":
       resident.modelFails = true;
       break;
@@ -232,7 +239,7 @@ function restartTmux(world: World, value: number): void {
 export function calm(world: World): void {
   const { machine } = world;
   [machine.slowUntil, machine.answersLost, machine.watchFault] = [0, 0, null];
-  [world.commitFault, world.killIn, world.hookDies] = ["none", null, null];
+  [world.commitFault, world.killIn, world.hookDies, world.socketFault] = ["none", null, null, null];
   world.pasted = () => undefined;
   if (!machine.tmux.alive) machine.startTmux();
   void world.boot();

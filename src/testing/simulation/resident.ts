@@ -1,6 +1,7 @@
 /** An agent in a simulated pane: its processes, its program, its conversation, and the user who looks at it. */
 import { tmuxEndpoint } from "../../delivery/transports/paneEndpoint.ts";
 import { hookEndpoint } from "../../delivery/transports/hook/transport.ts";
+import { claudeSocketEndpoint } from "../../providers/claude-code/transports/socket/transport.ts";
 import type { Endpoint } from "../../model/agent.ts";
 import type { AgentId } from "../../model/ids.ts";
 import type { ProcessFacts } from "../../os/processes.ts";
@@ -18,6 +19,7 @@ export interface ResidentParts {
   readonly turnTimes: () => TurnTimes;
   readonly wrong: (what: string) => void;
   readonly pasted: (resident: Resident) => void;
+  readonly swallowed: (what: string) => void;
   readonly submitted: (resident: Resident, text: string, by: Writer) => void;
   readonly conversation: (resident: Resident) => Omit<ConversationEvents, "after" | "working">;
   /** A turn of its model is over. */
@@ -42,7 +44,8 @@ export class Resident {
 
   constructor(
     readonly name: string,
-    readonly hooked: boolean,
+    /** Beside its pane. */
+    readonly reach: "pane" | "hook" | "socket",
     private readonly parts: ResidentParts,
   ) {
     this.conversation = this.#begin();
@@ -138,7 +141,8 @@ export class Resident {
       ...{ panePid: this.#panePid, agentPid: this.#agentPid, agentStartMark: `start ${this.#agentPid}` },
       ...{ since: this.#since, terminal: {} },
     });
-    return this.hooked ? [pane, hookEndpoint(this.conversation.id)] : [pane];
+    if (this.reach === "socket") return [pane, claudeSocketEndpoint];
+    return this.reach === "hook" ? [pane, hookEndpoint(this.conversation.id)] : [pane];
   }
 
   processes(): readonly ProcessFacts[] {
@@ -186,6 +190,7 @@ export class Resident {
       drew: () => this.#print(),
       wrong: this.parts.wrong,
       pasted: () => this.parts.pasted(this),
+      swallowed: this.parts.swallowed,
     });
   }
 

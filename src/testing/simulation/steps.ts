@@ -44,6 +44,8 @@ export const faults = [
   "two-daemons",
   "clock-jump",
   "hook-dies",
+  "socket-drops",
+  "socket-answer-lost",
   "model-fails",
 ] as const;
 export type Fault = (typeof faults)[number];

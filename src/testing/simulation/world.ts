@@ -4,8 +4,9 @@
  */
 import { memoryDocuments } from "../../agents/directory/documents/memory.ts";
 import { memoryTables } from "../../mailbox/memory/store.ts";
-import { asTielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
 import { agentId, type AgentId } from "../../model/ids.ts";
+import type { Transition } from "../../model/delivery.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Processes } from "../../os/processes.ts";
 import { claudeLines } from "../../providers/claude-code/transcript.ts";
@@ -65,6 +66,7 @@ export class World {
   /** The process is killed after so many more requests to the machine. */
   killIn: number | null = null;
   hookDies: "before" | "after" | null = null;
+  socketFault: "success and dropped" | "answer lost" | null = null;
   #lock: Life | null = null;
   #generation = 0;
   #keys = 0;
@@ -98,12 +100,15 @@ export class World {
         fails: turns.chance(0.02),
       }),
       pasted: (resident: Resident) => this.pasted(resident),
+      swallowed: (what: string) => this.sometimes(`${what} was swallowed`),
       submitted: (resident: Resident, text: string) => resident.prompt(text),
       conversation: (resident: Resident) => this.#recordOf(resident),
       turnEnded: (resident: Resident) => void this.time.after(1, () => void this.callHook(resident, "Stop")),
     };
     const hooked = this.random.chance(0.5);
-    this.residents = ["ana", "bob", "cid"].map((name, at) => new Resident(name, hooked && at < 2, parts));
+    const last = this.random.fork("socket").chance(0.5) ? "socket" : "pane";
+    const reach = hooked ? (["hook", "hook", last] as const) : (["pane", "pane", last] as const);
+    this.residents = ["ana", "bob", "cid"].map((name, at) => new Resident(name, reach[at]!, parts));
     for (const resident of this.residents) resident.start();
     void this.boot();
     this.time.run(50);
@@ -146,6 +151,8 @@ export class World {
     if (this.daemon?.life === life) this.daemon = null;
     this.killIn = null;
     this.sometimes("process killed");
+    if ([...this.tables.deliveries.values()].some(({ state }) => state === "claimed"))
+      this.sometimes("process killed during an attempt");
     this.trace.note("world", () => "the process of Tieline is killed");
     this.machine.ended(life);
     for (const [ring, owner] of [...this.#rings]) if (owner === life) this.#rings.delete(ring);
@@ -202,7 +209,7 @@ export class World {
   /** A hook of the agent's program asks for mail. */
   async callHook(resident: Resident, event: "Stop" | "PostToolUse"): Promise<void> {
     const { conversation } = resident;
-    if (!resident.hooked || resident.id === null || !resident.isRunning) return;
+    if (resident.reach !== "hook" || resident.id === null || !resident.isRunning) return;
     const id = resident.id;
     const call = hookCall(event, conversation.id);
     const answer = await this.ask(async (daemon) => {
@@ -276,6 +283,7 @@ export class World {
               () => `delivery ${delivery}: ${from} ${verb} ${to} ${reason ?? ""} ${detail ?? ""}`,
             );
           this.oracles.committed(transitions);
+          this.#countStates(transitions);
         },
       }),
       ...{ exec: this.machine.execFor(life), spawn: this.machine.spawnFor(life), attaches: this.#attaches },
@@ -283,11 +291,44 @@ export class World {
       ...{ transcript: (agent) => this.#transcriptOf(agent), files: this.#filesFor(life) },
       reportedState: ({ id }) => {
         const resident = this.residentOf(id);
-        if (!resident?.hooked || !resident.isRunning) return null;
+        if (!resident || resident.reach === "pane" || !resident.isRunning) return null;
         return { state: resident.conversation.isWorking ? "working" : "idle", reason: null };
       },
+      socketOf: ({ id }) => {
+        const resident = this.residentOf(id);
+        return resident?.reach === "socket" && resident.isRunning ? `/sockets/${resident.name}` : null;
+      },
+      writeSocket: (path, { text }) => this.#writeSocket(path, text, life),
       report: (context, fault) => this.report(context, fault, life),
     };
+  }
+
+  /** The session takes it at once, or says that it did and drops it, or takes it and the answer is lost. */
+  async #writeSocket(path: string, text: string, life: Life): Promise<void> {
+    const fault = this.socketFault;
+    this.socketFault = null;
+    await this.machine.call(life, () => {
+      const resident = this.residents.find(({ name }) => path === `/sockets/${name}`);
+      if (!resident?.isRunning) throw socketError("nothing listens", true);
+      this.sometimes(fault === null ? "socket took mail" : `socket: ${fault}`);
+      if (fault !== "success and dropped") resident.prompt(text);
+    });
+    if (fault === "answer lost") throw socketError("the connection was lost", false);
+  }
+
+  #countStates(transitions: readonly Transition[]): void {
+    for (const { delivery: id, verb, reason } of transitions) {
+      if (verb === "hold" && reason !== null) this.sometimes(`held: ${reason}`);
+      if (verb !== "accept") continue;
+      const { agent, messageId } = this.tables.deliveries.get(id)!;
+      const sender = this.tables.messages.get(messageId)!.from.id;
+      for (const other of this.tables.deliveries.values()) {
+        if (other.agent !== agent || other.id === id) continue;
+        if (other.state === "claimed") this.sometimes("mail came during an attempt");
+        if (other.state === "queued" && this.tables.messages.get(other.messageId)?.from.id !== sender)
+          this.sometimes("mail of two senders waited for one agent");
+      }
+    }
   }
 
   #takeCommitFault(): CommitFault {
@@ -335,6 +376,9 @@ export class World {
     };
   }
 }
+
+const socketError = (why: string, absent: boolean): TielineError =>
+  new TielineError("DELIVERY_FAILED", why, { remedy: "start the session again", operands: { absent } });
 
 function hookCall(event: string, sessionId: string): Parameters<Daemon["hook"]["handle"]>[0] {
   return {
