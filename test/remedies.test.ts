@@ -22,7 +22,7 @@ const notCommands = ["in", "is", "page", "stream"];
 /** Each `tieline …` in a text, up to the end of the command or of the sentence. */
 function mentionsIn(where: string, text: string): Mention[] {
   const joined = text.replaceAll(/["`]\s*\+\s*["`]/g, "").replaceAll(/\$\{[^{}]*\}/g, "VALUE");
-  const found = joined.matchAll(/(?<![\w./-])tieline ([a-z][a-z-]*)([^\n`"';,.|)\\]*)/g);
+  const found = joined.matchAll(/(?<![\w./-])tieline ([a-z][a-z-]*)((?:(?!<\/)[^\n`"';,.|)\\])*)/g);
   return [...found].flatMap(([all, command, rest]) => {
     if (notCommands.includes(command!)) return [];
     const words = rest!.split(/\s+/).filter((word) => word !== "");

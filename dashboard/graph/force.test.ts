@@ -51,7 +51,7 @@ test("nodes that have come to rest stay where they are when others come", () => 
     ).toBeGreaterThan(40);
 });
 
-test("a node begins at the same place, whoever else is there", () => {
+test("a node begins at the same place, whatever other nodes there are", () => {
   const alone = place(["agent3"], new Map()).get("agent3")!;
   const among = place(names, new Map()).get("agent3")!;
   expect(Math.atan2(alone.y, alone.x)).toBeCloseTo(Math.atan2(among.y, among.x), 5);

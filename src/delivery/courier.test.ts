@@ -203,7 +203,7 @@ describe("courier", () => {
     expect(stage.written).toEqual(["lost?", "from another sender"]);
   });
 
-  test("while an attempt is in doubt, later mail of its sender waits for what becomes of it", async () => {
+  test("while an attempt is in doubt, later mail of its sender waits for its outcome", async () => {
     stage.outcome = { kind: "unknown", detail: "?" };
     await courier.start();
     const first = await send("in doubt");

@@ -40,7 +40,7 @@ export function growingFilesContract(name: string, open: () => GrowingFilesUnder
       expect(textOf(linesOf(subject, 8))).toBe("three ✓\n");
     });
 
-    test("`begin` is told the size, and the same inode as long as it is the same file", () => {
+    test("`begin` gets the size, and the same inode as long as it is the same file", () => {
       using subject = open();
       const { files, path, append } = subject;
       const seen: { size: number; inode: number }[] = [];

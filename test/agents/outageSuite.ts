@@ -125,7 +125,7 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
     expect(request.entries.some(({ text }) => text.includes(tag))).toBe(false);
     const lost = `${tag} to ana was not delivered`;
     expect((await untilNotice(board, lost)).filter((body) => body.includes(lost))).toHaveLength(1);
-    // The program that was cleared is the one that goes on; no second one is started for the mail.
+    // The program that was cleared is the one that continues; no second one is started for the mail.
     const { events } = await board.client().call("events", { agent: "ana", types: ["agent.changed"] });
     const states = events.map((event) => (event.type === "agent.changed" ? event.state : event.type));
     expect(states.filter((state) => ["done", "gone"].includes(state))).toEqual([]);

@@ -56,7 +56,7 @@ await onStage("many messages at once", ({ stage, page, faults, show }) => {
     await bar.waitFor({ state: "detached" });
   });
 
-  test("says of each message what became of it when the daemon goes away in the middle", async () => {
+  test("says what became of each message when the daemon goes away in the middle", async () => {
     const [one, two, three] = await tagsShown();
     for (const tag of [one, two, three]) await pick(tag!).click();
     await page.route("**/v1/cancel", async (route) =>

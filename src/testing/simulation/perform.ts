@@ -215,7 +215,7 @@ function afterPaste(world: World, value: number, act: (resident: Resident) => vo
   };
 }
 
-/** Whoever watches over Tieline starts it again; two of them may race. */
+/** A supervisor starts Tieline again; two of them may race. */
 function bootLater(world: World, value: number): void {
   world.time.after(50 + 3 * value, () => void world.boot());
   if (value % 3 === 0) world.time.after(50 + 3 * value, () => void world.boot());

@@ -84,7 +84,7 @@ export function planSteps(random: Random, count: number): Step[] {
   return Array.from({ length: count }, () => ({ afterMs: pauseMs(random), ...action(random) }));
 }
 
-/** Much happens at once, some of it seconds later. */
+/** Much happens at once, some steps seconds later. */
 function pauseMs(random: Random): number {
   if (random.chance(0.35)) return random.below(3);
   return random.chance(0.7) ? random.below(120) : random.below(3_000);

@@ -24,7 +24,7 @@ import { crashingStore, type CommitFault } from "./store.ts";
 import { Trace } from "./trace.ts";
 import { VirtualTime, type Life } from "./virtualTime.ts";
 
-/** What worlds may share, to save time: nothing of it changes. */
+/** What worlds may share, to save time: it never changes. */
 export class Shared {
   readonly readings = new TmuxReadings();
   readonly screens = new UserScreens(null, providers);
@@ -137,14 +137,14 @@ export class World {
       const daemon = await startDaemon(this.#portsFor(life), this.#mutation);
       if (life.alive) this.daemon = daemon;
     } catch (fault) {
-      // It says why and exits; whoever watches over it starts it again.
+      // It says why and exits; its supervisor starts it again.
       this.report("start", fault, life);
       this.kill(life);
       this.time.after(1_000, () => void this.boot());
     }
   }
 
-  /** Ends the process at this moment. Nothing of it runs again. */
+  /** Ends the process at this moment. None of its code runs again. */
   kill(life: Life | undefined = this.#lock ?? undefined): void {
     if (!life?.alive) return;
     life.alive = false;

@@ -1,4 +1,4 @@
-/** Each fault of a simulated provider does what it says, and the real transport says of it what it can know. */
+/** Each fault of a simulated provider does what it says, and the real transport reports what it can know. */
 import { describe, expect, test } from "bun:test";
 import { hookEndpoint, hookTransport } from "../../../delivery/transports/hook/transport.ts";
 import type { Attempt, Transport } from "../../../delivery/transports/port.ts";
