@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { DeliveryView } from "../../src/api/schema.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
@@ -193,13 +194,16 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
   test("messages to one agent without proof are one entry, and one click dismisses them", async () => {
     for (let count = 0; count < 5; count++) await stage.user.call("send", { to: "scout", body: `unproved ${count}` });
     const { page: own, context, faults: ownFaults } = await stage.visit();
+    const unproved = (delivery: DeliveryView): DeliveryView => ({
+      ...delivery,
+      state: "delivered",
+      warning: "it left no trace",
+    });
     await own.route("**/v1/log?*", async (route) => {
       const receipts = await stage.user.call("log", { limit: 200 });
       await route.fulfill({
         json: receipts.map((one) =>
-          one.summary.startsWith("unproved")
-            ? { ...one, deliveries: one.deliveries.map((delivery) => ({ ...delivery, warning: "it left no trace" })) }
-            : one,
+          one.summary.startsWith("unproved") ? { ...one, deliveries: one.deliveries.map(unproved) } : one,
         ),
       });
     });
