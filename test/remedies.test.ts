@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../src/testing/commandLine.ts";
 import { sourcesBelow } from "./architecture/sources.ts";
+import { operationWords } from "../src/api/operationWords.ts";
+import { described } from "../src/cli/help/described.ts";
+import { helpFor } from "../src/cli/help/help.ts";
+import { loadAll } from "../src/cli/registry.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -45,23 +48,19 @@ const written = (): Mention[] =>
     .concat("README.md", "skills/tieline/SKILL.md")
     .flatMap((path) => mentionsIn(path, readFileSync(join(root, path), "utf8")));
 
-/** The help of each command, read once. */
-async function helpOf(commands: Iterable<string>): Promise<Map<string, string | null>> {
-  using tieline = commandLine();
-  const helps = new Map<string, string | null>();
-  for (const command of commands) {
-    const { code, stdout } = await tieline.run([command, "--help"]);
-    helps.set(command, code === 0 ? stdout : null);
-  }
-  return helps;
-}
+const helps = new Map(
+  (await loadAll()).map((command) => {
+    const help = helpFor(described(command, operationWords()), (_, text) => text);
+    return [command.name, help.join("\n")];
+  }),
+);
 
 /** The actions that the help lists for the first argument, such as those of `tieline team`. */
 const actionsIn = (help: string): string[] | null =>
   /\nArguments\n +[<[]action[>\]].*\(([^)]+)\)/.exec(help)?.[1]!.split(", ") ?? null;
 
-function faultOf({ where, text, command, next, flags }: Mention, help: string | null): string[] {
-  if (help === null) return [`${where}: \`${text}\`: there is no command ${command}`];
+function faultOf({ where, text, command, next, flags }: Mention, help: string | undefined): string[] {
+  if (help === undefined) return [`${where}: \`${text}\`: there is no command ${command}`];
   const missing = flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}\\b`, "m").test(help.split("\nFlags\n")[1]!));
   const actions = actionsIn(help);
   const isAction = actions === null || next === undefined || !/^[a-z]/.test(next) || actions.includes(next);
@@ -74,18 +73,16 @@ function faultOf({ where, text, command, next, flags }: Mention, help: string | 
 test.each([
   ["messages and remedies", printed, 150],
   ["the docs", written, 150],
-] as const)("commands in %s exist, with their actions and flags", async (_, read, least) => {
+] as const)("commands in %s exist, with their actions and flags", (_, read, least) => {
   const mentions = read();
   expect(mentions.length).toBeGreaterThan(least);
-  const helps = await helpOf(new Set(mentions.map(({ command }) => command)));
-  expect(mentions.flatMap((mention) => faultOf(mention, helps.get(mention.command)!))).toEqual([]);
+  expect(mentions.flatMap((mention) => faultOf(mention, helps.get(mention.command)))).toEqual([]);
 });
 
-test("a command, an action or a flag that does not exist is found", async () => {
+test("a command, an action or a flag that does not exist is found", () => {
   const text = "run `tieline agnets`, `tieline team lst` or `tieline ls --everything`, then `tieline team ls --names`";
   const mentions = mentionsIn("here", text);
-  const helps = await helpOf(new Set(mentions.map(({ command }) => command)));
-  expect(mentions.flatMap((mention) => faultOf(mention, helps.get(mention.command)!))).toEqual([
+  expect(mentions.flatMap((mention) => faultOf(mention, helps.get(mention.command)))).toEqual([
     "here: `tieline agnets`: there is no command agnets",
     "here: `tieline team lst`: team has no action lst",
     "here: `tieline ls --everything`: ls has no --everything",
