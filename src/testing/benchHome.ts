@@ -16,7 +16,7 @@ export const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 
 export async function startBenchHome(): Promise<BenchHome> {
   const root = mkdtempSync(join(tmpdir(), "tl-bench-"));
-  const unlimited = 1_000_000_000;
+  const unlimited = 1_000_000;
   writeFileSync(
     join(root, "config.json"),
     JSON.stringify({ guards: { maxHops: unlimited, perPairPerMinute: unlimited, perSenderPerMinute: unlimited } }),

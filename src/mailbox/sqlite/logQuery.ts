@@ -36,8 +36,10 @@ export function logQuery(connection: Connection, filter: LogFilter): Query {
   };
 }
 
+/** Within a range of time its index finds the messages, and the other conditions are checks of each. */
 export function countQuery(connection: Connection, filter: LogFilter): Query {
-  const { conditions, parameters } = conditionsOf(connection, filter, "sets");
+  const isRanged = filter.since !== undefined || filter.until !== undefined;
+  const { conditions, parameters } = conditionsOf(connection, filter, isRanged ? "in order" : "sets");
   const alone = conditions.length === 1 ? /^seq IN \(([^]*)\)$/.exec(conditions[0]!)?.[1] : undefined;
   const sql =
     alone === undefined
@@ -73,7 +75,8 @@ function conditionsOf(
   if (agents !== undefined) where(involving(form, listed), JSON.stringify(agents), JSON.stringify(agents));
   if (from !== undefined) where("from_id = ?", from);
   if (to !== undefined) where("seq IN (SELECT DISTINCT message FROM deliveries WHERE agent = ?)", to);
-  if (states !== undefined) where(inStates(form, states));
+  const isAlone = [agent, agents, from, to, team, thread, grep].every((one) => one === undefined);
+  if (states !== undefined) where(inStates(isAlone ? form : "in order", states));
   if (team !== undefined) {
     const members = JSON.stringify(team.members);
     where(involving(form, listed, "team = ?"), team.name, members, members);
