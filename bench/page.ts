@@ -1,7 +1,7 @@
 /**
- * The dashboard with 500 agents and 100,000 messages, in Chromium: how long the daemon takes for each filter, how large
- * the first view is, how long an event takes to the pixel, and how smooth scrolling is. The best of three rounds counts,
- * because machines are busy. Then what signing costs a request.
+ * The dashboard with 500 agents and 100,000 messages, in Chromium: how long the daemon takes for each filter, how
+ * large the first view is, how long an event takes to the pixel, and how smooth scrolling is. The best of three rounds
+ * counts, because machines are busy. Then what signing costs a request.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

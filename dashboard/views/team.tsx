@@ -1,4 +1,4 @@
-import { computed } from "@preact/signals";
+import { computed, useComputed } from "@preact/signals";
 import type { VNode } from "preact";
 import type { AgentView } from "../../src/client/browser.ts";
 import { PruneGone } from "../agent/prune.tsx";
@@ -13,7 +13,7 @@ import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { Sure } from "../parts/sure.tsx";
-import { linkTo } from "../route.ts";
+import { addressParam, linkTo } from "../route.ts";
 import {
   askingStates,
   connection,
@@ -58,7 +58,7 @@ const sorts = {
   "pending mail": (a: AgentView, b: AgentView) => b.pending - a.pending,
 } as const;
 
-const filter = kept<Filter>("team.filter", "all");
+const filter = addressParam<Filter>("show", Object.keys(filters) as Filter[], "all");
 const sort = kept<keyof typeof sorts>("team.order", "needs you first");
 
 const matches = (agent: AgentView, words: string): boolean =>
@@ -153,6 +153,20 @@ function NoAgentsYet(): VNode {
   );
 }
 
+/** Time passes for every card at once; only those that look different afterwards are drawn again. */
+function Activity({ cell }: { cell: AgentCell }): VNode {
+  const beats = useComputed(() => beatsUpTo(cell, now.value).join(" "));
+  return <Sparkline beats={beats.value.split(" ").map(Number)} />;
+}
+
+function LastActive({ cell }: { cell: AgentCell }): VNode {
+  const words = useComputed(() => {
+    const { lastActivityAt } = cell.view.value;
+    return lastActivityAt === 0 ? "" : age(now.value - lastActivityAt);
+  });
+  return <span class="muted">{words.value}</span>;
+}
+
 function Card({ cell }: { cell: AgentCell }): VNode {
   const agent = cell.view.value;
   const address = `${agent.team}:${agent.name}`;
@@ -204,9 +218,9 @@ function Card({ cell }: { cell: AgentCell }): VNode {
       <p class="last" dir="auto">
         {cell.last.value === null ? <span class="muted">no messages yet</span> : plain(visible(cell.last.value.text))}
       </p>
-      <Sparkline beats={beatsUpTo(cell, now.value)} />
+      <Activity cell={cell} />
       <footer>
-        <span class="muted">{agent.lastActivityAt === 0 ? "" : age(now.value - agent.lastActivityAt)}</span>
+        <LastActive cell={cell} />
         <span class="grow" />
         {agent.pane !== null && (
           <a
