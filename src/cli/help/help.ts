@@ -3,6 +3,9 @@ import { phrase, type DescribedCommand } from "./described.ts";
 import { apart } from "../output/rows.ts";
 import type { Paint } from "../output/terminal.ts";
 
+/** What fits into most terminals, and is read without effort. */
+const helpWidth = 96;
+
 export const groups: readonly Group[] = ["Messages", "Agents", "Project", "Tieline itself"];
 
 export function overview(commands: readonly DescribedCommand[], paint: Paint): string[] {
@@ -26,13 +29,13 @@ export function overview(commands: readonly DescribedCommand[], paint: Paint): s
 
 export function helpFor(command: DescribedCommand, paint: Paint): string[] {
   const sections = [
-    wrap(command.summary, 96),
+    wrap(command.summary, helpWidth),
     section(
       "Usage",
       command.usage.map((form) => `tieline ${form}`),
       paint,
     ),
-    apart(command.details.map((paragraph) => wrap(paragraph, 96))),
+    apart(command.details.map((paragraph) => wrap(paragraph, helpWidth))),
     section("Actions", columns(command.actions), paint),
     section("Arguments", columns(command.args.map((argument) => [argumentName(argument), describe(argument)])), paint),
     section("Flags", columns(command.flags.map(([name, flag]) => [flagName(name, flag), describe(flag)])), paint),
@@ -56,7 +59,8 @@ export function flagName(name: string, { short, value }: FlagShape): string {
 }
 
 export function describe({ summary, choices }: { summary: string; choices?: readonly string[] }): string {
-  return choices ? `${summary} (${choices.join(", ")})` : summary;
+  const isExplained = choices?.every((choice) => summary.includes(`${choice}: `)) ?? true;
+  return isExplained ? summary : `${summary} (${choices!.join(", ")})`;
 }
 
 function section(title: string, lines: readonly string[], paint: Paint): string[] {
@@ -65,7 +69,9 @@ function section(title: string, lines: readonly string[], paint: Paint): string[
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...rows.map(([name]) => name.length)) + 3;
-  return rows.map(([name, text]) => name.padEnd(width) + text);
+  return rows.flatMap(([name, text]) =>
+    wrap(text, helpWidth - width - 2).map((line, index) => (index === 0 ? name : "").padEnd(width) + line),
+  );
 }
 
 function wrap(text: string, width: number): string[] {
