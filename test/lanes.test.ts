@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resultOf } from "../src/testing/childResult.ts";
@@ -10,7 +10,7 @@ const root = join(import.meta.dir, "..");
 let checkout: string;
 beforeEach(() => {
   checkout = mkdtempSync(join(tmpdir(), "tieline-lanes-"));
-  mkdirSync(join(checkout, "src"));
+  cpSync(join(root, "src/testing/fixedSeed.ts"), join(checkout, "src/testing/fixedSeed.ts"));
   cpSync(join(root, "scripts"), join(checkout, "scripts"), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"));
   check("exit 0");

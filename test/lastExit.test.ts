@@ -3,9 +3,12 @@ import type { AgentView, Output, ReceiptView } from "../src/api/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
+/** tmux can drop what a program prints as its last act. It answers this question when it has read all before it. */
+const isRead = "stty -icanon -echo; printf '\\033[6n'; dd bs=1 count=1 >/dev/null 2>&1";
+
 const yaml = `team: web
 agents:
-  crash: { command: 'echo one; echo "no such model" >&2; exit 3' }
+  crash: { command: 'echo one; echo "no such model" >&2; . ./read.sh; exit 3' }
   node: { command: [node, crash.js], autostart: false, promptPattern: '^> ?$' }
   signal: { command: [sh, -c, 'kill -SEGV $$'] }
   wrong: { command: [cat, --bogus-flag] }
@@ -20,7 +23,8 @@ beforeAll(async () => {
     files: {
       "tieline.yaml": yaml,
       "crash.js": 'throw new Error("no such model")\n',
-      "later.sh": "printf '> '\nread -r line\necho \"lost the connection\"\nexit 7\n",
+      "read.sh": isRead,
+      "later.sh": "printf '> '\nread -r line\necho \"lost the connection\"\n. ./read.sh\nexit 7\n",
     },
   });
 });
@@ -37,7 +41,7 @@ describe("a program that ends at once", () => {
     expect(stderr).toMatch(/^error SPAWN_FAILED: crash exited with code 3: no such model \(after \d+\.\d s\)\n/);
     expect(stderr).toContain("  | one\n  | no such model\n");
     expect(stderr).toMatch(
-      /correct its command \(`\S*sh -c 'echo one; echo "no such model" >&2; exit 3'`\) or what it needs; /,
+      /correct its command \(`\S*sh -c 'echo one; echo "no such model" >&2; \. \S+; exit 3'`\) or what it needs; /,
     );
     expect(stderr).toContain(`it runs in ${world.project}`);
     expect(await agent("crash")).toMatchObject({

@@ -65,8 +65,9 @@ test("docs/api.md names a team over HTTP, by commands that work", async () => {
 
 test.each([
   ["/v1/activity?team=web", 'activity: unknown parameter "team"', "x-tieline-caller"],
-  ["/v1/log?limt=1", 'log: unknown parameter "limt"; did you mean "limit"?', "it takes agent, team, thread"],
-  ["/v1/topology?x=1", 'topology: unknown parameter "x"', "it takes no parameters"],
+  ["/v1/log?limt=1", 'log: unknown parameter "limt"; did you mean "limit"?', "it takes agent, from, to, team"],
+  ["/v1/topology?x=1", 'topology: unknown parameter "x"', "it takes agent"],
+  ["/v1/teams?x=1", 'teams: unknown parameter "x"', "it takes no parameters"],
 ])("an unknown query key is refused: %s", async (path, detail, remedy) => {
   const answer = JSON.parse(
     await shell(`${prelude} curl -s -H "Authorization: Bearer $TOKEN" "http://127.0.0.1:$PORT${path}"`),

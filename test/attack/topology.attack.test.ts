@@ -114,6 +114,8 @@ const inputs = (tag: string): Partial<Record<OperationName, readonly object[]>> 
   collect: [{}, { tag }],
   collected: [{ deliveries: [1, 2, 3] }],
   log: [{}, { agent: "bob" }, { agent: "ana" }, { agent: "user" }, { grep: "SECRET" }, { limit: 1_000 }],
+  logCount: [{}, { agent: "bob" }, { grep: "SECRET" }],
+  lastMessages: [{}, { team: "web" }],
   dead: [{ limit: 1_000 }],
   ls: [{}, { all: true }],
   read: [{ agent: "bob" }],
@@ -178,6 +180,21 @@ describe("reading", () => {
       );
       expect({ input, answer }).toEqual({ input, answer: expect.not.stringMatching(/SECRET/) });
     }
+  });
+
+  test("a stranger learns nothing from a count either", async () => {
+    const counts = await Promise.all(
+      [{}, { agent: "bob" }, { grep: "SECRET" }].map((query) =>
+        as("rev")
+          .call("logCount", query)
+          .then(
+            ({ count }) => count,
+            (thrown: unknown) => asTielineError(thrown).code,
+          ),
+      ),
+    );
+    expect(counts.filter((count) => count !== 0 && typeof count === "number")).toEqual([]);
+    expect((await user.call("logCount", { grep: "SECRET" })).count).toBeGreaterThan(2);
   });
 
   test("an agent sees the others that it may write to, and what they do", async () => {

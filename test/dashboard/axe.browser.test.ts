@@ -38,7 +38,7 @@ await onStage("the dashboard and axe-core", ({ stage, page, faults, show }) => {
         resultTypes: ["violations"],
         rules: {
           "target-size": { enabled: true },
-          // Initials and hints of keys are drawn beside a name, hidden from screen readers, and not part of it.
+          // Initials in the graph and hints of keys are drawn beside the name of what they belong to.
           "label-content-name-mismatch": { enabled: false },
         },
       });
