@@ -113,7 +113,7 @@ export const messageOperations = [
 
   operation({
     name: "log",
-    summary: "List messages, newest last, by agent, thread or text.",
+    summary: "List messages, newest last.",
     access: "readable",
     input: LogQuery.extend({ limit: limit.optional() }),
     output: z.array(ReceiptView),
