@@ -25,7 +25,11 @@ export function ComposePanel(): VNode {
 
   async function submit(event?: Event): Promise<void> {
     event?.preventDefault();
-    if (busy.value || isAway.value) return;
+    if (busy.value) return;
+    if (isAway.value) {
+      failure.value = { message: "The daemon is away; nothing was sent", remedy: "the draft is kept until it is back" };
+      return;
+    }
     const missing = to.trim() === "" ? "to" : body.trim() === "" ? "text" : null;
     if (missing !== null) {
       failure.value = {

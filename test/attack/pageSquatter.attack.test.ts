@@ -83,6 +83,7 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
   test("cannot repeat requests that it recorded at the port before, and cannot use the stored key", async () => {
     // The tab believes in the daemon of this boot, and its signed requests end up in other hands.
     const recorded: { url: string; init: RequestInit }[] = [];
+    await open.locator(".connection.live").waitFor();
     await open.route("**/v1/**", async (route) => {
       const request = route.request();
       recorded.push({
