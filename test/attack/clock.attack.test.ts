@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeUnless, lackUnless } from "../../src/testing/needing.ts";
 import { until, untilGone } from "../../src/testing/until.ts";
@@ -20,6 +20,34 @@ interface ClockedWorld extends AsyncDisposable {
   log(): string;
 }
 
+/**
+ * What all programs with the fake clock share. Otherwise each makes its own, named after its pid, leaves it behind, and
+ * exits at once if one that had the same pid before has done so.
+ */
+async function sharedClock(env: Record<string, string>): Promise<AsyncDisposable & { readonly name: string }> {
+  for (;;) {
+    const holder = Bun.spawn(["sh", "-c", 'echo "$FAKETIME_SHARED"; exec cat'], {
+      env: { PATH: process.env["PATH"]!, ...env },
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    let said = "";
+    for await (const chunk of holder.stdout) if ((said += new TextDecoder().decode(chunk)).endsWith("\n")) break;
+    const name = said.trim();
+    const [semaphore, memory] = name.split(" ");
+    if (semaphore === undefined || memory === undefined) continue;
+    return {
+      name,
+      async [Symbol.asyncDispose]() {
+        await holder.stdin.end();
+        await holder.exited;
+        for (const file of [`sem.${semaphore.slice(1)}`, memory.slice(1)]) rmSync(`/dev/shm/${file}`, { force: true });
+      },
+    };
+  }
+}
+
 /** A daemon and a tmux server whose wall clock the test sets, as one sets that of a machine; time passes as it does. */
 async function startClocked(options: Parameters<typeof startWorld>[0] = {}): Promise<ClockedWorld> {
   const world = await startWorld(options);
@@ -32,7 +60,8 @@ async function startClocked(options: Parameters<typeof startWorld>[0] = {}): Pro
     FAKETIME_NO_CACHE: "1",
     FAKETIME_DONT_FAKE_MONOTONIC: "1",
   };
-  Object.assign(world.env, fake);
+  const shared = await sharedClock(fake);
+  Object.assign(world.env, fake, { FAKETIME_SHARED: shared.name });
   const log = (): string => readFileSync(join(world.env["TIELINE_HOME"]!, "daemon.log"), "utf8");
   let daemon: Bun.Subprocess | null = null;
   const start = async (): Promise<void> => {
@@ -67,6 +96,7 @@ async function startClocked(options: Parameters<typeof startWorld>[0] = {}): Pro
       await world[Symbol.asyncDispose]();
       daemon?.kill("SIGKILL");
       if (daemon) await untilGone(daemon.pid);
+      await shared[Symbol.asyncDispose]();
     },
   };
 }
