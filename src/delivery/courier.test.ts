@@ -224,7 +224,7 @@ describe("courier", () => {
     await becomes(await send("in doubt"), "uncertain");
     stage.outcome = { kind: "delivered", proof: "screen" };
     const next = await send("the next one");
-    lateMs = 21_000;
+    lateMs = 11_000;
     await becomes(next, "delivered");
     expect(stage.written).toEqual(["in doubt", "the next one"]);
   });

@@ -19,8 +19,8 @@ export type Ordered = Pick<InboxRow, "message" | "delivery">;
 
 /** What is not proved to be read after this time delays no other message. */
 const underwayMs = 10_000;
-/** An attempt in doubt delays others for this long: four inspections, each later than the one before. */
-const doubtMs = 20_000;
+/** An uncertain attempt delays others for this long: by then three inspections had time to prove that it is absent. */
+const doubtMs = 10_000;
 /** More than can be on its way to one agent in that time without having been read. */
 const recentMail = 200;
 

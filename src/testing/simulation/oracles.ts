@@ -30,7 +30,7 @@ interface Account {
   claimed: { readonly at: number; readonly wallAt: number } | null;
 }
 
-const orderedMs = 20_000;
+const orderedMs = 10_000;
 
 export class Violation extends Error {
   override readonly name = "Violation";
