@@ -10,7 +10,10 @@ import { modelFailed, type ModelWatch } from "./outages.ts";
 import type { Attempt, Transport } from "./transports/port.ts";
 
 export interface InspectorParts {
-  readonly mailbox: Pick<Mailbox, "deliveriesIn" | "message" | "receipt" | "settle" | "confirm" | "note" | "warn">;
+  readonly mailbox: Pick<
+    Mailbox,
+    "delivery" | "deliveriesIn" | "message" | "receipt" | "settle" | "confirm" | "note" | "warn"
+  >;
   readonly agent: (id: AgentId) => Agent | null;
   readonly transportOf: (name: string) => Transport;
   readonly markOf: (delivery: Delivery) => string;
@@ -58,7 +61,8 @@ export function createInspector(parts: InspectorParts): Inspector {
   async function inspect(delivery: Delivery | null): Promise<InspectionResult> {
     const agent = delivery && parts.agent(delivery.agent);
     const message = delivery && mailbox.message(delivery.messageId);
-    if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
+    // One that was cancelled, expired or read meanwhile has its end, whatever an inspection would find.
+    if (!delivery || !agent || !message || !["uncertain", "delivered"].includes(delivery.state)) return "decided";
     // After a restore neither endpoint nor time of the attempt is known: all are inspected, and one without proof
     // proves nothing.
     const isRestored = delivery.transport === null;
@@ -71,7 +75,7 @@ export function createInspector(parts: InspectorParts): Inspector {
         return "decided";
       }
       if (outcome.kind === "unknown") found = outcome.unreadable || found === "unreadable" ? "unreadable" : "undecided";
-      else if (outcome.kind === "absent" && delivery.state !== "delivered" && !isRestored)
+      else if (outcome.kind === "absent" && !isRestored && mailbox.delivery(delivery.id)?.state === "uncertain")
         await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
     }
     return found;

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
 import { join } from "node:path";
-import { holdReasons, mayFollow, openStates, proofs, type Delivery } from "../model/delivery.ts";
+import { holdReasons, mayFollow, openStates, proofs, type Delivery, type Transition } from "../model/delivery.ts";
 import { agentId, type AgentId, type MessageId, type RandomBytes } from "../model/ids.ts";
 import { seal, wakes, whens, type Message, type Sender } from "../model/message.ts";
 import { connect } from "../os/sqlite/connection.ts";
@@ -52,6 +52,8 @@ export async function walkMailboxes(directory: string, numRuns: number): Promise
     { numRuns },
   );
 }
+
+const isDeath = ({ from, to }: Transition): boolean => (to === "failed" || to === "expired") && from !== to;
 
 class Walk {
   now = 1_800_000_000_000;
@@ -242,8 +244,8 @@ class Walk {
       const { from, verb, to } = transition;
       expect(mayFollow(from, verb, to), `${from} may become ${to} by ${verb}`).toBe(true);
       if (verb === "accept") expect(this.agentsOf(message)).toEqual(this.recipients.get(message.id)!);
-      const died = to === "failed" || to === "expired";
-      if (!died || from === to) continue;
+      if (!isDeath(transition)) continue;
+      const deaths = changes.filter((one) => one.delivery.id === delivery.id && isDeath(one.transition));
       const bounces = changes.filter(
         ({ transition: one, message: other }) =>
           one.verb === "accept" &&
@@ -254,15 +256,12 @@ class Walk {
       expect(
         bounces.map((one) => one.delivery.agent),
         `bounces of ${message.tag} to ${delivery.agentName}`,
-      ).toEqual(wakes(message.kind) ? [message.from.id] : []);
+      ).toEqual(wakes(message.kind) ? deaths.map(() => message.from.id) : []);
     }
     const bounces = changes.filter(
       ({ transition, message }) => transition.verb === "accept" && message.kind === "bounce",
     );
-    const deaths = changes.filter(
-      ({ transition: { from, to }, message }) =>
-        (to === "failed" || to === "expired") && from !== to && wakes(message.kind),
-    );
+    const deaths = changes.filter(({ transition, message }) => isDeath(transition) && wakes(message.kind));
     expect(bounces.length).toBe(deaths.length);
     for (const { delivery } of changes) this.checkHistory(delivery);
   }
