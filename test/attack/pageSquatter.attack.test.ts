@@ -94,7 +94,7 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
           ...(request.method() === "POST" && { body: request.postData()! }),
         },
       });
-      // What the daemon never got was not used yet; all others are heard and answered, so that the tab goes on.
+      // What the daemon never got was not used yet; all others are heard and answered, so that the tab continues.
       if (request.url().endsWith("/v1/send")) await route.abort("connectionreset");
       else await route.continue();
     });
