@@ -1,5 +1,5 @@
 /**
- * Makes the pictures in docs/images of a team that has been at work for so many minutes, twenty for those in the
+ * Makes the pictures in docs/images of a team that has been at work for so many minutes, five for those in the
  * repository. node_modules/.bin/bun test/dashboard/images.ts [MINUTES [DIRECTORY [all]]]
  * `all`: every view and panel, signing in, a daemon that is away, and 500 agents, at three sizes.
  */
